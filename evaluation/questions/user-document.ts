@@ -75,7 +75,7 @@ interface UserDocument {
   readonly language: string | undefined;
 }
 
-type DocumentKind = Extract<Reading['kind'], 'pdf' | 'docx' | 'pptx' | 'html' | 'epub'>;
+type DocumentKind = Extract<Reading['kind'], 'pdf' | 'docx' | 'pptx' | 'html' | 'epub' | 'spreadsheet'>;
 
 const KINDS: ReadonlyMap<string, DocumentKind> = new Map([
   ['pdf', 'pdf'],
@@ -85,9 +85,20 @@ const KINDS: ReadonlyMap<string, DocumentKind> = new Map([
   ['htm', 'html'],
   ['xhtml', 'html'],
   ['epub', 'epub'],
+  ...['csv', 'tsv', 'xlsx', 'xlsm', 'xls', 'ods'].map((extension) => [extension, 'spreadsheet'] as const),
 ]);
 
-const NAMES = { pdf: 'PDF', docx: 'Word', pptx: 'PowerPoint', html: 'HTML', epub: 'EPUB' } as const;
+/** Maximum rows of each sheet; the engine's parser of tables takes as many. */
+const MAX_TABLE_ROWS = 1000;
+
+const NAMES = {
+  pdf: 'PDF',
+  docx: 'Word',
+  pptx: 'PowerPoint',
+  html: 'HTML',
+  epub: 'EPUB',
+  spreadsheet: 'spreadsheet',
+} as const;
 
 /**
  * Reads a document that the user asks about: with the reader for its extension (a PDF is recognized by its first bytes), or else
@@ -153,7 +164,8 @@ interface Content {
 async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Content> {
   try {
     const loaded = await loadFile(file, path.basename(file));
-    const text = await readConfined(loaded, { kind }, new AbortController().signal);
+    const reading = kind === 'spreadsheet' ? { kind, maxRows: MAX_TABLE_ROWS } : { kind };
+    const text = await readConfined(loaded, reading, new AbortController().signal);
     const content = stripFileLine(text);
     if (kind !== 'pdf') return { text: stripLinkTargets(content), notes: [] };
     return { ...stripPageNotes(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };

@@ -4,7 +4,12 @@ import {
   Calibration,
   type CalibrationFigures,
 } from '@gaia-mesh/evaluation/statistics/answers/calibration.ts';
-import { isGiven, rankAnswers, type TableAnswer } from '@gaia-mesh/tools/tables/answer-table.ts';
+import {
+  isGiven,
+  MIN_TABLE_CHANCE,
+  rankAnswers,
+  type TableAnswer,
+} from '@gaia-mesh/tools/tables/answer-table.ts';
 import { computeChance, computeChanceFactors } from '@gaia-mesh/tools/tables/calibration.ts';
 import type { Table } from '@gaia-mesh/tools/tables/table.ts';
 import type { TableModel } from '@gaia-mesh/tools/tables/table-model.ts';
@@ -12,9 +17,6 @@ import type { WtqQuestion } from './wtq-data.ts';
 
 /** Number of answers per question that calibration learns from: the right one is seldom further down. */
 const LEARNED_ANSWERS = 3;
-/** Default threshold of the engine. */
-const THRESHOLD = 0.1;
-
 interface Ranked {
   readonly table: string;
   readonly answers: readonly (TableAnswer & { readonly isRight: boolean })[];
@@ -33,7 +35,7 @@ export interface HeldOutFigures extends CalibrationFigures {
 }
 
 /** Answers questions that a model was not trained on. */
-export function rankQuestions(
+function rankQuestions(
   model: TableModel,
   questions: readonly WtqQuestion[],
   tableNamed: (id: string) => Table,
@@ -49,6 +51,26 @@ export function rankQuestions(
     });
     return { table: id, answers: judged, cpuMs: spentMs };
   });
+}
+
+/** One question in this many is asked of another table, too, where no answer is right. */
+const UNANSWERABLE = 4;
+
+/** Answers questions of their own tables, and some of them of another one. */
+export function rankWithOthers(
+  model: TableModel,
+  questions: readonly WtqQuestion[],
+  tableNamed: (id: string) => Table,
+): Ranked[] {
+  const tables = [...new Set(questions.map(({ table }) => table))];
+  const others = questions.filter((_, at) => at % UNANSWERABLE === 0);
+  const asked = others.map((question) => {
+    return { ...question, table: tables[(tables.indexOf(question.table) + 1) % tables.length] ?? '' };
+  });
+  const unanswerable = rankQuestions(model, asked, tableNamed).map((one) => {
+    return { ...one, answers: one.answers.map((answer) => ({ ...answer, isRight: false })) };
+  });
+  return [...rankQuestions(model, questions, tableNamed), ...unanswerable];
 }
 
 /** Fits the weights of calibration. */
@@ -71,9 +93,10 @@ export function measureHeldOut(
 ): HeldOutFigures {
   const tables = [...new Set(questions.map(({ table }) => table))];
   const halfOf = new Map(tables.map((table, at) => [table, at % 2]));
-  const plain = rankQuestions(model, questions, tableNamed);
+  const learned = rankWithOthers(model, questions, tableNamed);
+  const plain = learned.slice(0, questions.length);
   const measured = [0, 1].flatMap((half) => {
-    const calibration = fitCalibration(plain.filter(({ table }) => halfOf.get(table) !== half));
+    const calibration = fitCalibration(learned.filter(({ table }) => halfOf.get(table) !== half));
     return plain
       .filter(({ table }) => halfOf.get(table) === half)
       .map((one) => ({ ...one, answers: withChances(one.answers, calibration) }));
@@ -93,7 +116,7 @@ function summarizeRanked(measured: readonly Ranked[]): HeldOutFigures {
   let right = 0;
   let rightAndGiven = 0;
   for (const { answers } of measured) {
-    const given = answers.find((answer) => isGiven(answer, THRESHOLD));
+    const given = answers.find((answer) => isGiven(answer, MIN_TABLE_CHANCE));
     calibration.add(given?.chance, given?.isRight === true);
     if (answers[0]?.isRight === true) right += 1;
     if (given?.isRight === true) rightAndGiven += 1;

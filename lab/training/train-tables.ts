@@ -18,7 +18,7 @@ import {
   type FactoredPrograms,
 } from '@gaia-mesh/tools/tables/ranked-programs.ts';
 import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
-import { fitCalibration, measureHeldOut, rankQuestions } from './held-out.ts';
+import { fitCalibration, measureHeldOut, rankWithOthers } from './held-out.ts';
 import { loadWtqData, type WtqQuestion } from './wtq-data.ts';
 
 /** Share of questions above which a word is too frequent to identify a cell. */
@@ -78,10 +78,10 @@ function findCommonStems(): Set<string> {
 function trainCalibration(): readonly number[] {
   if (values['calibrated-by'] !== undefined)
     return readTableModel(pathToFileURL(values['calibrated-by'])).calibration;
-  const none = [0, 1, 0, 0, 0];
+  const none = [0, 1, 0, 0, 0, 0, 0];
   return held.length === 0
     ? none
-    : fitCalibration(rankQuestions({ weights, common, calibration: none }, held, data.table));
+    : fitCalibration(rankWithOthers({ weights, common, calibration: none }, held, data.table));
 }
 
 function toExample({ question, table, answers }: WtqQuestion): Example {

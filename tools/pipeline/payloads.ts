@@ -14,10 +14,14 @@ const question = z.string().max(100_000);
 const passage = passageSchema.extend({
   heading: passageSchema.shape.heading.unwrap().exactOptional(),
   line: passageSchema.shape.line.unwrap().exactOptional(),
+  /** True for a part of a table, which is sent whole. */
+  is_table: z.boolean().exactOptional(),
 });
 const sentence = sentenceSchema.extend({
   heading: sentenceSchema.shape.heading.unwrap().exactOptional(),
   line: sentenceSchema.shape.line.unwrap().exactOptional(),
+  /** The answer that a program over the document's tables gives, and the chance that it is right. The last event may have one. */
+  computed: z.object({ answer: answerSchema.shape.answer, chance: z.number().min(0).max(1) }).exactOptional(),
 });
 
 /** `doc_init`: the document in pieces that join to the whole. A code point is up to two UTF-16 units. */

@@ -27,8 +27,12 @@ export const reason: Tool = createStepTool({
     [thoughts, evidence === '' ? '' : `It rests on: “${evidence}”`, raw_answer]
       .filter((part) => part !== '')
       .join('\n'),
-  embedded: ({ question, ...set }) => {
-    const answer = chooseAnswer(question, set);
+  embedded: ({ question, triples, sentences }) => {
+    const read = sentences.filter(({ computed }) => computed === undefined);
+    const answer = chooseAnswer(question, { triples, sentences: read });
+    const table = sentences.find(({ computed }) => computed !== undefined);
+    if (table?.computed !== undefined && table.computed.chance >= answer.confidence)
+      return { answer: table.computed.answer, evidence: table.text, confidence: table.computed.chance };
     if (answer.answer === '') throw new MeshError('engine', 'there is no text to read');
     if (answer.confidence < MIN_CHANCE) throw new MeshError('engine', explainUnsure(question, answer));
     return answer;

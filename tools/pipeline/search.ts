@@ -1,6 +1,7 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { joinPassages, searchPassages } from '@gaia-mesh/reader/search.ts';
 import * as z from 'zod';
+import { findTextTables } from '../tables/text-tables.ts';
 import { exampleDocument } from './examples.ts';
 import { keepExisting, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';
@@ -23,7 +24,10 @@ export const search: Tool = createStepTool({
   emits: 'search_docs',
   output: passagesPayload,
   said: ({ passages }) => `reads on in ${passages.length} passages of the document`,
-  embedded: ({ question, chunks }) => ({ question, passages: searchPassages(question, chunks) }),
+  embedded: ({ question, chunks }) => {
+    const passages = searchPassages(question, chunks);
+    return { question, passages: [...passages, ...listTablePassages(chunks)] };
+  },
   model: {
     prompt: 'search',
     variables: ({ question, chunks }) => {
@@ -39,6 +43,28 @@ export const search: Tool = createStepTool({
     },
   },
 });
+
+/** Maximum characters of a table in one passage, and maximum passages of tables: a question about a table needs all of its rows. */
+const MAX_TABLE_CHARACTERS = 20_000;
+const MAX_TABLE_PASSAGES = 40;
+
+/** Lists the document's tables, each in passages that end with a row. */
+function listTablePassages(chunks: readonly string[]) {
+  const document = chunks.join('');
+  const lines = document.split('\n');
+  const last = Math.max(0, chunks.length - 1);
+  const passages = findTextTables(document).flatMap(({ start, end }) => {
+    const parts: { first: number; last: number; line: number; is_table: true; text: string }[] = [];
+    for (const [at, text] of lines.slice(start, end).entries()) {
+      const part = parts.at(-1);
+      const row = text.slice(0, MAX_TABLE_CHARACTERS);
+      if (part !== undefined && part.text.length + row.length < MAX_TABLE_CHARACTERS) part.text += `\n${row}`;
+      else parts.push({ first: 0, last, line: start + at + 1, is_table: true, text: row });
+    }
+    return parts.map((part, at) => (at === 0 ? part : { ...part, text: `\n${part.text}` }));
+  });
+  return passages.slice(0, MAX_TABLE_PASSAGES);
+}
 
 function chooseChunks(question: string, chunks: readonly string[]): number[] {
   const all = [...chunks.keys()];

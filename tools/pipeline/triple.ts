@@ -33,7 +33,10 @@ export const triple: Tool = createStepTool({
   output: triplesPayload,
   said: ({ triples }) =>
     `facts: ${triples.map(({ subject, relation, object }) => `${subject} ${relation} ${object}`.trim()).join('; ')}`,
-  embedded: ({ question, events }) => ({ question, ...proposeTriples(question, events) }),
+  embedded: ({ question, events }) => {
+    const read = events.filter(({ computed }) => computed === undefined);
+    return { question, triples: proposeTriples(question, read).triples, sentences: events };
+  },
   model: {
     prompt: 'triple',
     variables: ({ question, events }) => ({

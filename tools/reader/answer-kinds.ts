@@ -204,3 +204,10 @@ export function listValues({ values }: AnswerKind, text: string): Value[] {
     end: index + value.length,
   }));
 }
+
+/** Tells whether a cell may answer: its unit may stand in the column's title, so that a number does for most kinds. */
+export function mayAnswer({ kind, values }: { kind: AnswerKind; values: readonly string[] }): boolean {
+  const has = (text: string): boolean => listValues(kind, text).length > 0;
+  if (kind.holds === 'none') return !values.some((text) => /^[\d.,:\s]+$/.test(text));
+  return values.every((text) => has(text) || (kind.holds === 'exact' && /\d/.test(text)));
+}

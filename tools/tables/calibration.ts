@@ -25,6 +25,8 @@ export function computeChanceFactors({ probability, most, unplaced }: ChanceFact
     computeLogit(probability) - computeLogit(most),
     Math.min(MAX_WORDS, unplaced.words.length) / MAX_WORDS,
     Math.min(MAX_CONDITIONS, unplaced.conditions.length) / MAX_CONDITIONS,
+    unplaced.placed === 0 ? 1 : 0,
+    unplaced.words.length / Math.max(1, unplaced.words.length + unplaced.placed),
   ];
 }
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { FEATURE_BITS } from './features.ts';
 
 /** Factors of the calibration. */
-const CHANCE_FACTORS = 5;
+const CHANCE_FACTORS = 7;
 
 const KIND = 'TABL';
 const VERSION = 2;

@@ -6,12 +6,12 @@ import { describe, expect, test } from 'vitest';
 import { findAnchors, parseTableQuestion } from './anchors.ts';
 import { askForItems, findSeparator, splitItems, stripForm } from './answer-form.ts';
 import { answerTable } from './answer-table.ts';
-
 import { FEATURE_BITS } from './features.ts';
 import { parseMarkdownRows } from './markdown-rows.ts';
 import { listPrograms } from './programs.ts';
 import { parseCell, parseTable } from './table.ts';
 import { packTableModel, readTableModel } from './table-model.ts';
+import { blankTables, findTextTables } from './text-tables.ts';
 
 const FERRIES = [
   ['Year', 'Ship', 'Port', 'Passengers', 'Launched'],
@@ -170,11 +170,33 @@ test('weights are read as they were packed, to a hundredth of the largest', () =
   weights[5] = -0.5;
   weights[(1 << FEATURE_BITS) - 1] = 0.25;
   const file = path.join(temporaryFolder(), 'tables.bin');
-  writeFileSync(file, packTableModel({ weights, common: new Set(['the']), calibration: [1, 2, 3, 4, 5] }));
+  writeFileSync(
+    file,
+    packTableModel({ weights, common: new Set(['the']), calibration: [1, 2, 3, 4, 5, 0, 0] }),
+  );
   const model = readTableModel(pathToFileURL(file));
   expect(model.common).toEqual(new Set(['the']));
   expect(model.calibration).toEqual([1, 2, 3, 4, 5]);
   for (const [at, weight] of weights.entries())
     if (weight !== 0) expect(model.weights[at]).toBeCloseTo(weight, 1);
   expect(model.weights[1]).toBe(0);
+});
+
+test('tables of plain texts are found by their columns; records without a heading are none', () => {
+  const aligned =
+    'Boats\n\nBoat     Built   Crew\nMerrow   1902    4\nPetrel   1911    12\n\nMoored in Sallow.';
+  expect(findTextTables(aligned)).toEqual([
+    {
+      start: 2,
+      end: 5,
+      rows: [
+        ['Boat', 'Built', 'Crew'],
+        ['Merrow', '1902', '4'],
+        ['Petrel', '1911', '12'],
+      ],
+    },
+  ]);
+  expect(blankTables(aligned)).toBe('Boats\n\n\n\n\n\nMoored in Sallow.');
+  expect(findTextTables('Boat;Built\nMerrow;1902\nPetrel;1911')).toHaveLength(1);
+  expect(findTextTables('08:11  INFO  started\n08:12  INFO  ready\n08:14  WARN  91 % full')).toEqual([]);
 });

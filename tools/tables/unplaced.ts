@@ -9,6 +9,8 @@ export interface Unplaced {
   readonly conditions: readonly string[];
   /** Other words that carry meaning. */
   readonly words: readonly string[];
+  /** Number of words with meaning that it uses. */
+  readonly placed: number;
 }
 
 /** Minimum length of a reported word; shorter ones carry too little meaning. */
@@ -31,15 +33,19 @@ export function findUnplaced(
     titles.has(stems[at] ?? '') || anchors.some(({ start, end }) => start <= at && at < end);
   const conditions: string[] = [];
   const others: string[] = [];
+  let placed = 0;
   for (const [at, word] of words.entries()) {
     const stem = stems[at] ?? '';
-    if (isPlaced(at)) continue;
+    if (isPlaced(at)) {
+      if (!common.has(stem)) placed++;
+      continue;
+    }
     if (/^\d/.test(word)) {
       if (!YEAR.test(word) || collectWords(table).has(word)) conditions.push(word);
     } else if (names.has(at) && !common.has(stem)) conditions.push(word);
     else if (stem.length >= MIN_WORD_CHARACTERS && !common.has(stem)) others.push(word);
   }
-  return { conditions, words: others };
+  return { conditions, words: others, placed };
 }
 
 const known = new WeakMap<Table, ReadonlySet<string>>();

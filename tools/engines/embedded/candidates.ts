@@ -4,8 +4,8 @@ import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
-import { answerTable, isGiven, MIN_TABLE_CHANCE } from '../../tables/answer-table.ts';
-import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
+import { MIN_TABLE_CHANCE } from '../../tables/answer-table.ts';
+import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
 import type { InboundConversation } from './conversation.ts';
 import type { Matter } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
@@ -37,16 +37,19 @@ export function findCandidates(
   const [first] = matters;
   if (matters.length === 1 && first?.form === 'printed' && first.text !== '' && !first.text.includes('\n'))
     return readPrintedAnswer(question, first);
-  const tables = matters.filter(({ form }) => form === 'table');
-  const given = rankCandidates(tables.flatMap(({ text }) => fromTable(question, separator, text, settings)));
-  const texts = matters.filter(({ form }) => form !== 'table').map(({ text }) => text);
-  if (given.candidates.length > 0 || texts.length === 0) return given;
-  return rankCandidates([fromText(question, texts.join('\n\n'), settings.threshold)]);
+  const tables = matters.map(({ text }) => fromTables(question, separator, text, settings));
+  const prose = matters
+    .filter(({ form }) => form !== 'table')
+    .map(({ text }) => blankTables(text))
+    .filter((text) => text.trim() !== '');
+  const texts = prose.length === 0 ? [] : [fromText(question, prose.join('\n\n'), settings.threshold)];
+  return rankCandidates([...tables, ...texts]);
 }
 
+/** Joins candidates of several sources; if there are none, the last source says why. */
 function rankCandidates(all: readonly Candidates[]): Candidates {
   const candidates = all.flatMap((one) => one.candidates).sort((a, b) => b.chance - a.chance);
-  return { candidates, why: all[0]?.why ?? 'there is no text to read' };
+  return { candidates, why: all.findLast(({ why }) => why !== '')?.why ?? 'there is no text to read' };
 }
 
 /** Returns a program's output. It ran without the question: a number in the question that is not in its output is a condition it ignored. */
@@ -58,23 +61,22 @@ function readPrintedAnswer(question: string, { name, text }: Matter): Candidates
   return { candidates: [{ answer: text, chance: 1, evidence: `${name} prints: “${text}”` }], why: '' };
 }
 
-function fromTable(
+/** Answers by the tables in a text; a text without tables gives no reason. */
+function fromTables(
   question: string,
   separator: string,
   text: string,
   { threshold = MIN_TABLE_CHANCE, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
-  const answers = answerTable(question, parseMarkdownRows(text) ?? [], weights);
-  const [surest] = answers;
-  if (surest === undefined) return { candidates: [], why: 'the table has no rows' };
-  if (!answers.some(({ chance }) => chance >= threshold))
-    return { candidates: [], why: 'no program over the table is sure enough to answer the question' };
-  const placed = answers.filter((answer) => isGiven(answer, threshold));
-  const candidates = placed.map(({ items, chance, program }) => ({
+  const { given, surest } = answerTextTables(question, text, threshold, weights);
+  const candidates = given.map(({ items, chance, program }) => ({
     answer: items.join(separator),
     chance,
     evidence: `The table gives it by ${program}; probability ${Math.round(100 * chance)} %`,
   }));
+  if (surest === undefined) return { candidates, why: '' };
+  if (surest.chance < threshold)
+    return { candidates, why: 'no program over the table is sure enough to answer the question' };
   const { conditions, words } = surest.unplaced;
   const shown = [...conditions, ...words].slice(0, MAX_SHOWN).join('”, “');
   return { candidates, why: `its programs over tables cannot use “${shown}”` };
