@@ -31,7 +31,7 @@ export interface SessionOptions {
   /** Returns the text of a prompt. */
   readonly prompt: (name: string) => string;
   readonly workspace: Workspace;
-  readonly rewrite?: Rewrite;
+  readonly rewrite?: Rewrite | undefined;
 }
 
 /** Terms that an agent agreed on with the hub, and state that it keeps from one connection to the next. */

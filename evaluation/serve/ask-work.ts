@@ -50,7 +50,7 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
       emit({
         kind: 'status',
         state,
-        ...(text === undefined ? {} : { message: createTextMessage(shortenReason(text), taskId, contextId) }),
+        message: text === undefined ? undefined : createTextMessage(shortenReason(text), taskId, contextId),
       });
     let request: AskRequest;
     try {

@@ -38,7 +38,7 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
     emit({
       kind: 'status',
       state,
-      ...(said === undefined ? {} : { message: createTextMessage(said, taskId, contextId) }),
+      message: said === undefined ? undefined : createTextMessage(said, taskId, contextId),
     });
   if (text === 'message')
     return emit({ kind: 'message', message: createTextMessage('just so', taskId, contextId) });
@@ -120,7 +120,7 @@ async function cardServer(body: object | string, settings = testSettings): Promi
 }
 
 async function connect(url: string, later?: 'stream' | 'poll' | 'push', more = {}): Promise<ForeignPeer> {
-  const place = { url, maxMessageBytes: 1024 * 1024, ...(later === undefined ? {} : { later }), ...more };
+  const place = { url, maxMessageBytes: 1024 * 1024, later, ...more };
   const peer = await connectA2a(place, new AbortController().signal);
   ends.push(() => peer.close());
   return peer;

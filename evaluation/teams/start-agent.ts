@@ -60,7 +60,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     store: rest.store,
     prompt,
     workspace,
-    ...(lies === undefined ? {} : { rewrite: createLiar(lies, workspace) }),
+    rewrite: lies === undefined ? undefined : createLiar(lies, workspace),
     ...branched,
     listen: opened === undefined ? await openListen(place, id) : createInheritedListen(opened),
     secret,

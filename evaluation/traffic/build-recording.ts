@@ -89,7 +89,7 @@ export function buildRecording(
     };
     packets.push({
       cause: cause.id,
-      ...(request === undefined ? { isCauseInferred: true } : {}),
+      isCauseInferred: request === undefined ? true : undefined,
       toolUs: computeToolUs(cause, own, notes),
       packet,
     });

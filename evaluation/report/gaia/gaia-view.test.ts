@@ -112,7 +112,7 @@ describe('what teams made of the same questions', () => {
           teams,
           questions: 40,
           result: ({ team, index }) => (index < (team === 'panel' ? 18 : 10) ? {} : wrong),
-          ...(pairs === undefined ? {} : { pairs }),
+          pairs,
         }),
       );
     const six = ['single', 'react', 'panel', 'a', 'b', 'c'];

@@ -8,7 +8,7 @@ interface SampleBatchOptions {
   readonly teams?: readonly string[];
   readonly questions?: number;
   readonly repeat?: number;
-  readonly pairs?: BatchHead['pairs'];
+  readonly pairs?: BatchHead['pairs'] | undefined;
   /** In every text that comes from questions, teams' answers and tools. */
   readonly text?: string;
   /** What became of an attempt; undefined: it was not asked. */
@@ -35,7 +35,7 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
       level: String(1 + (index % 2)),
       category: index % 2 === 0 ? 'text' : `table${text}`,
       truths: [`${index}${text}`],
-      ...(index % 2 === 0 ? {} : { fileName: `f-${index}${text}.xlsx` }),
+      fileName: index % 2 === 0 ? undefined : `f-${index}${text}.xlsx`,
     }),
   );
   const head: BatchHead = {
@@ -54,10 +54,10 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
     questions: asked.map(({ taskId, ...question }) => ({
       task_id: taskId,
       question: question.question,
-      ...(question.level === undefined ? {} : { level: question.level }),
+      level: question.level,
       category: question.category,
       truths: [...question.truths],
-      ...(question.fileName === undefined ? {} : { file_name: question.fileName }),
+      file_name: question.fileName,
     })),
   };
   const places = new Map(asked.map(({ taskId }, index) => [taskId, index]));

@@ -49,7 +49,7 @@ export function TeamsPart({ view, isFirst }: PartProps) {
             title={heading}
             about={note}
             id={`work-${index}`}
-            {...(index === 0 ? { nav: 'Failures and tools' } : {})}
+            nav={index === 0 ? 'Failures and tools' : undefined}
           >
             <TextTable view={table} label={heading} />
           </Card>

@@ -140,7 +140,7 @@ export class GrpcConnection implements AgentWire {
       host,
       port: Number(port || 443),
       ALPNProtocols: ['h2'],
-      ...(net.isIP(host) === 0 ? { servername: host } : {}),
+      servername: net.isIP(host) === 0 ? host : undefined,
     });
   }
 }
