@@ -1,34 +1,36 @@
 import { createStyles } from '../terminal/print.ts';
+import { createAlarms, type Progress } from '../terminal/progress.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** Progress of a running batch, shown on standard error. */
-interface BatchProgress {
+export interface BatchProgress extends Progress {
   event(event: BatchEvent): void;
-  note(text: string): void;
-  end(): void;
 }
 
 /**
  * Creates a bar that fills as questions end.
  *
+ * @param what the questions, in the plural
  * @param namesMissing reports each missing file when its question is asked; false if the caller has reported them already
  */
 export async function createBatchProgress(
   total: number,
-  namesMissing: boolean,
-  what = 'questions',
+  what: string,
+  namesMissing = false,
 ): Promise<BatchProgress> {
-  const { yellow } = createStyles(process.stderr);
+  const styles = createStyles(process.stderr);
   const bar = await ProgressBar.start(total, what);
   let kept = 0;
   let answered = 0;
   let right = 0;
   const advance = () =>
     bar.advance(...(kept > 0 ? [`${kept} from before`] : []), `${answered} answered`, `${right} right`);
+  const note = (text: string) => bar.note(text);
   return {
-    note: (text) => bar.note(text),
+    note,
+    observer: createAlarms({ say: note, styles }),
     event(event) {
       if (event.kind === 'kept') {
         kept += 1;
@@ -39,7 +41,7 @@ export async function createBatchProgress(
         advance();
       } else if (namesMissing && event.kind === 'asked' && event.question.attachment?.status === 'missing') {
         const { name, reason } = event.question.attachment;
-        bar.note(yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));
+        bar.note(styles.yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));
       }
     },
     end: () => bar.end(),

@@ -1,7 +1,6 @@
 import { describeTrouble } from '@gaia-mesh/core/run/run-event.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { createStyles, printError, type Styles } from './print.ts';
-import { ProgressBar } from './progress-bar.ts';
 import { count, toOneLine } from './table.ts';
 
 /** Progress of a run for people, all of it on standard error. */
@@ -54,28 +53,6 @@ export function flowProgress(): Progress {
         }
       },
     },
-  };
-}
-
-/** Creates a bar that fills as tasks end. */
-export async function createBarProgress(total: number): Promise<Progress> {
-  const bar = await ProgressBar.start(total, 'tasks');
-  let answered = 0;
-  const advance = (isAnswered: boolean) => {
-    if (isAnswered) answered += 1;
-    bar.advance(`${answered} answered`);
-  };
-  const note = (text: string) => bar.note(text);
-  const alarms = createAlarms({ say: note, styles: createStyles(process.stderr) });
-  return {
-    note,
-    observer: {
-      event(event) {
-        alarms.event?.(event);
-        if (event.event === 'task_ended') advance(event.status === 'answered');
-      },
-    },
-    end: () => bar.end(),
   };
 }
 

@@ -8,6 +8,7 @@ import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
+import { type BatchProgress, createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
@@ -27,12 +28,7 @@ import {
   runReport,
 } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import {
-  createBarProgress,
-  createQuietProgress,
-  flowProgress,
-  type Progress,
-} from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { createQuietProgress, flowProgress, type Progress } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
@@ -59,7 +55,7 @@ async function run(options: BenchOptions): Promise<void> {
   if (plan.resumes) await checkResumed(plan, runner);
   const total = plan.questions.length * plan.repeat;
   const finished = plan.resumes ? runner.journal.size : 0;
-  const progress = await createProgress(plan, options, total - finished);
+  const progress = await createProgress(plan, options);
   if (plan.resumes) progress.note(`${finished} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
   const { signal } = handleInterrupt();
@@ -75,6 +71,7 @@ async function run(options: BenchOptions): Promise<void> {
         howToStart: formatAgentCommand,
         onEvent(event) {
           resumption.begin();
+          progress.event?.(event);
           if (event.kind === 'kept') kept.add(formatAttemptKey(event.key));
         },
         signal,
@@ -232,7 +229,10 @@ function findSource(
   return place === undefined ? undefined : { place, evidence };
 }
 
-async function createProgress(plan: BenchPlan, options: BenchOptions, waiting: number): Promise<Progress> {
+async function createProgress(
+  { isBatch, questions, repeat }: BenchPlan,
+  options: BenchOptions,
+): Promise<Progress & Partial<BatchProgress>> {
   if (options.quiet) return createQuietProgress();
-  return plan.isBatch ? createBarProgress(waiting) : flowProgress();
+  return isBatch ? createBatchProgress(questions.length * repeat, 'tasks') : flowProgress();
 }

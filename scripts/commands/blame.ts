@@ -9,7 +9,6 @@ import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import {
   count,
   formatDecimals,
@@ -106,7 +105,7 @@ async function run(options: BlameOptions): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
   const plan = await blamePlan(options);
-  const progress = await createBatchProgress(countBranches(plan), false, 'branches');
+  const progress = await createBatchProgress(countBranches(plan), 'branches');
   for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
@@ -116,7 +115,7 @@ async function run(options: BlameOptions): Promise<void> {
     redact: createRedactor(process.env),
     onEvent: (event) => progress.event(event),
     signal: interruption.signal,
-    observer: createNotedAlarms(progress.note),
+    observer: progress.observer,
     note: progress.note,
   }).finally(() => progress.end());
   const text = formatJson(found);

@@ -102,6 +102,7 @@ async function runPlan(
   const log = new RunLog(paths.folder, redact);
   const progress = await createBatchProgress(
     plan.teams.length * repeat * questions.length,
+    'questions',
     plan.api !== undefined,
   );
   const note = (text: string) => {
