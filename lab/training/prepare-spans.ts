@@ -22,8 +22,8 @@ export type SpanQuestion = {
   wanted: ReadonlySet<string>;
 };
 
-const tagged = new Map<string, Token[]>();
-function tagOnce(text: string): Token[] {
+const tagged = new Map<string, readonly Token[]>();
+function tagOnce(text: string): readonly Token[] {
   const known = tagged.get(text);
   if (known !== undefined) return known;
   const tokens = tagWords(text);

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { readSystemCode } from '../../contracts/errors.ts';
 
 /** Flags that refuse links and do not block on pipes. */
@@ -21,6 +21,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 export function openUntrustedFile(file: string): number | undefined {
   let descriptor: number;
   try {
+    // Most agents never write the files that every task looks for: an error with its stack would cost more than the rest.
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
     descriptor = openSync(file, OPEN_FLAGS);
   } catch (error) {
     if (REFUSALS.has(readSystemCode(error) ?? '')) return undefined;
