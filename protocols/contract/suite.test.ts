@@ -83,3 +83,54 @@ it.each<[string, (codec: Codec) => Partial<Codec>, string]>([
 ])('finds %s', (_what, change, check) => {
   expect(verdict(faulty(change), jsonWriter, check)).toBeDefined();
 });
+
+const SMALLEST =
+  'the smallest packet found that shows it: {"type":"t","from":"a","id":"1","task_id":"t","token_used":0,"ts":0,"payload":';
+
+it.each<[string, (codec: Codec) => Partial<Codec>, string, string]>([
+  [
+    'swaps the values of two keys',
+    ({ decode }) => ({
+      decode: (blob) => {
+        const packet = decode(blob);
+        return { ...packet, id: packet.task_id, task_id: packet.id };
+      },
+    }),
+    'round trip: all keys',
+    `what arrives is not what was sent: id: expected '1', received 't'; ${SMALLEST}{}}`,
+  ],
+  [
+    'loses the last character of texts',
+    ({ decode }) => ({
+      decode: (blob) => {
+        const packet = decode(blob);
+        const cut = Object.entries(packet.payload).map(([key, value]) => [
+          key,
+          typeof value === 'string' ? value.slice(0, -1) : value,
+        ]);
+        return { ...packet, payload: Object.fromEntries(cut) };
+      },
+    }),
+    'round trip: a text of 1 MiB',
+    `what arrives is not what was sent: payload.t: expected 'x', received ''; ${SMALLEST}{"t":"x"}}`,
+  ],
+  [
+    'throws on letters beyond ASCII',
+    ({ encode }) => ({
+      encode: (packet) => {
+        if (/[^ -~]/.test(JSON.stringify(packet))) throw new RangeError('only ASCII');
+        return encode(packet);
+      },
+    }),
+    'round trip: a text of 1 MiB in two-byte letters',
+    `encode threw RangeError: only ASCII; ${SMALLEST}{"t":"é"}}`,
+  ],
+  [
+    'takes what stands behind the packet',
+    ({ decode }) => ({ decode: (blob) => decode(blob.subarray(0, blob.lastIndexOf(0x7d) + 1)) }),
+    'bytes behind the packet are refused',
+    'peek and decode differ: 1 bytes from 0x0 behind it: expected ',
+  ],
+])('shows the smallest packet with which an adapter %s', (_what, change, check, message) => {
+  expect(verdict(faulty(change), undefined, check)).toContain(message);
+});

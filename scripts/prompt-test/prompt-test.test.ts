@@ -1,7 +1,8 @@
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli, temporaryFolder } from '../testing/cli.ts';
+import { callCli } from '../testing/call-cli.ts';
+import { temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
 
 const folder = temporaryFolder();
@@ -41,7 +42,7 @@ async function promptTest(script: ModelScript, args: readonly string[], engine: 
   onTestFinished(() => server.close());
   const how =
     engine.length > 0 ? engine : ['--engine', 'openai', '--model', 'scripted', '--host', `${server.url}/v1`];
-  return { ...(await runCli(['prompt-test', ...args, ...how])), server };
+  return { ...(await callCli(['prompt-test', ...args, ...how])), server };
 }
 
 describe('prompt-test', () => {
@@ -160,7 +161,7 @@ describe('prompt-test', () => {
     ['a prompt without fixtures', ['search', '--with', CHANGED], 'no fixtures ship for the prompt search'],
     ['an engine without a model', ['route', '--with', CHANGED, '--engine', 'extractive'], 'has no model'],
   ])('refuses %s', async (_, args, message) => {
-    const { code, stderr } = await runCli(['prompt-test', ...args]);
+    const { code, stderr } = await callCli(['prompt-test', ...args]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(message);

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { runProgram } from '../command-line/program.ts';
 import { commands } from '../commands.ts';
 import { withAgentsHere } from './agents-here.ts';
-import { type CliOptions, type CliResult, plainEnvironment, temporaryFolder } from './cli.ts';
+import { type CliOptions, type CliResult, plainEnvironment, runCli, temporaryFolder } from './cli.ts';
 
 const STREAMS = ['stdout', 'stderr'] as const;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -17,7 +17,9 @@ let newest: Promise<unknown> = Promise.resolve();
  * of a process of its own, which is for tests of signals, pipes, memory and the bundle.
  */
 export function callCli(args: readonly string[], options: CallOptions = {}): Promise<CliResult> {
-  const call = newest.then(() => callAlone(args, options));
+  // A fault that kills an agent needs a process that can be killed.
+  const start = args.some((word) => word.includes('kill=')) ? runCli : callAlone;
+  const call = newest.then(() => start(args, options));
   newest = call.catch(() => undefined);
   return call;
 }

@@ -1,11 +1,12 @@
 import { expect, onTestFinished } from 'vitest';
-import { Cli, runCli, temporaryFolder } from './cli.ts';
+import { callCli } from './call-cli.ts';
+import { Cli, temporaryFolder } from './cli.ts';
 import { readMetrics } from './run-files.ts';
 
 /** Runs the default task with the default team in real processes. */
 export async function runBench(args: readonly string[], env: Record<string, string> = {}) {
   const out = temporaryFolder();
-  const result = await runCli(['bench', '--port-base', 'auto', '--out', out, ...args], { env });
+  const result = await callCli(['bench', '--port-base', 'auto', '--out', out, ...args], { env });
   return { ...result, out };
 }
 

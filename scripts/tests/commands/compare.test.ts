@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A run of a team of one agent: a comparison starts the recorded agents again for each invocation of each adapter. */
@@ -9,7 +10,7 @@ const recorded = temporaryFolder();
 const RECORDING = ['--recording', path.join(recorded, 'run_artifacts.tar.gz')];
 
 beforeAll(async () => {
-  const run = await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', recorded]);
+  const run = await callCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', recorded]);
   expect(run.code, run.stderr).toBe(0);
 });
 
@@ -101,7 +102,7 @@ describe('a comparison', () => {
     expect(run.stderr).toContain('held: msgpack.bytes > 1x json');
     // Of so few invocations there is no interval, so nothing fails.
     expect(run.stderr).toContain('cannot tell: msgpack.time < 0.0001x json');
-    const misread = await runCli(['compare', '--fail-if', 'msgpack.size > 1']);
+    const misread = await callCli(['compare', '--fail-if', 'msgpack.size > 1']);
     expect(misread).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no metric size') });
   });
 
@@ -109,12 +110,12 @@ describe('a comparison', () => {
     const base = path.join(out, 'kept', 'base.json');
     expect(JSON.parse(readFileSync(base, 'utf8'))).toEqual(JSON.parse(run.stdout));
     expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('| msgpack.bytes > 1x json | ✅ held |');
-    const unnamed = await runCli(['compare', '--fail-if', 'json.bytes > 1x saved']);
+    const unnamed = await callCli(['compare', '--fail-if', 'json.bytes > 1x saved']);
     expect(unnamed).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--baseline <file>'),
     });
-    const missing = await runCli(['compare', '--baseline', path.join(out, 'nowhere.json')]);
+    const missing = await callCli(['compare', '--baseline', path.join(out, 'nowhere.json')]);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
   });
 });
@@ -167,7 +168,7 @@ describe('numbers of agents', () => {
       code: 2,
       stderr: expect.stringContaining('2 agents: the recording has 4'),
     });
-    const none = await runCli(['compare', '--agents', '4,many']);
+    const none = await callCli(['compare', '--agents', '4,many']);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('not "many"') });
   });
 });

@@ -11,7 +11,7 @@ const reportSchema = z.object({
 });
 
 /** A file with the adapter of the guide, in which encoding, decoding or the loading has a fault. */
-function brokenAdapter({ encoded = 'packet', decoded = 'packet', text = 'text', loading = '' }): string {
+function brokenAdapter({ encoded = 'packet', loading = '' }): string {
   const file = path.join(temporaryFolder(), 'broken.ts');
   writeFileSync(
     file,
@@ -22,9 +22,7 @@ const bytesOf = (packet) => new TextEncoder().encode(JSON.stringify(packet));
 function encode(packet) { return bytesOf(${encoded}); }
 function decode(blob) {
   try {
-    const text = decoder.decode(blob);
-    const packet = parsePacket(parseJsonText(${text}));
-    return ${decoded};
+    return parsePacket(parseJsonText(decoder.decode(blob)));
   } catch (error) {
     throw new MeshError('packet', String(error), { cause: error });
   }
@@ -76,57 +74,13 @@ describe('conformance', () => {
   });
 });
 
-describe('conformance of an adapter with a fault names it, with the smallest packet that shows it', () => {
-  const smallest = (
-    payload: string,
-    others = '"type":"t","from":"a","id":"1","task_id":"t","token_used":0,"ts":0',
-  ) => `the smallest packet found that shows it: {${others},"payload":${payload}}`;
-
-  test('drops the payload', async () => {
-    const failed = await failuresOf(brokenAdapter({ encoded: '{ ...packet, payload: {} }' }));
-    expect(failed.get('round trip: many items')).toBe(
-      `what arrives is not what was sent: payload.i is missing; ${smallest('{"i":0}')}`,
-    );
-    expect(failed.has('round trip: required keys only')).toBe(false);
-  });
-
-  test('swaps the values of two keys', async () => {
-    const decoded = '{ ...packet, id: packet.task_id, task_id: packet.id }';
-    const failed = await failuresOf(brokenAdapter({ decoded }));
-    expect(failed.get('round trip: all keys')).toBe(
-      `what arrives is not what was sent: id: expected '1', received 't'; ${smallest('{}')}`,
-    );
-  });
-
-  test('loses the last character of texts', async () => {
-    const loading = `const cut = (value) => typeof value === 'string' ? value.slice(0, -1) : value;`;
-    const decoded =
-      '{ ...packet, payload: Object.fromEntries(Object.entries(packet.payload).map(([key, value]) => [key, cut(value)])) }';
-    const failed = await failuresOf(brokenAdapter({ loading, decoded }));
-    expect(failed.get('round trip: a text of 1 MiB')).toBe(
-      `what arrives is not what was sent: payload.t: expected 'x', received ''; ${smallest('{"t":"x"}')}`,
-    );
-  });
-
-  test('throws on letters beyond ASCII', async () => {
-    const loading = `function ascii(packet) {
-      if (/[^\\0-\\x7f]/.test(JSON.stringify(packet))) throw new RangeError('only ASCII');
-      return packet;
-    }`;
-    const failed = await failuresOf(brokenAdapter({ loading, encoded: 'ascii(packet)' }));
-    expect(failed.get('round trip: a text of 1 MiB in two-byte letters')).toBe(
-      `encode threw RangeError: only ASCII; ${smallest('{"t":"é"}')}`,
-    );
-    expect(failed.has('round trip: a text of 1 MiB')).toBe(false);
-  });
-
-  test('takes what stands behind the packet', async () => {
-    const text = "text.slice(0, text.lastIndexOf('}}') + 2)";
-    const failed = await failuresOf(brokenAdapter({ text }));
-    expect(failed.get('bytes behind the packet are refused')).toMatch(
-      /^1 bytes from 0x0 behind it: was not refused; the smallest packet found that shows it: /,
-    );
-  });
+test('conformance of an adapter that drops the payload says so, with the smallest packet that shows it', async () => {
+  const failed = await failuresOf(brokenAdapter({ encoded: '{ ...packet, payload: {} }' }));
+  expect(failed.get('round trip: many items')).toBe(
+    'what arrives is not what was sent: payload.i is missing; the smallest packet found that shows it: ' +
+      '{"type":"t","from":"a","id":"1","task_id":"t","token_used":0,"ts":0,"payload":{"i":0}}',
+  );
+  expect(failed.has('round trip: required keys only')).toBe(false);
 });
 
 describe('conformance ends whatever the adapter does', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A run of the default team, recorded with JSON. */
@@ -10,7 +10,7 @@ const archive = path.join(out, 'run_artifacts.tar.gz');
 let metrics: Record<string, Record<string, Record<string, unknown>>>;
 
 beforeAll(async () => {
-  const run = await runCli(['bench', '--port-base', 'auto', '--out', out, '--json']);
+  const run = await callCli(['bench', '--port-base', 'auto', '--out', out, '--json']);
   expect(run.code, run.stderr).toBe(0);
   metrics = JSON.parse(run.stdout);
 });
@@ -37,21 +37,6 @@ describe('a recording that is played again', () => {
       packets: metrics.ledger?.total?.packets,
       payload: metrics.ledger?.total?.payload,
     });
-  });
-
-  test('through all adapters carries the same payloads', async () => {
-    // A team of one agent: each adapter starts the recorded agents again.
-    const single = temporaryFolder();
-    const run = await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', single]);
-    expect(run.code, run.stderr).toBe(0);
-    const { code, stdout, stderr } = await replay(path.join(single, 'run_artifacts.tar.gz'), adapterNames);
-    expect(code, stderr).toBe(0);
-
-    const { arms } = JSON.parse(stdout);
-    expect(arms.map(({ name }: { name: string }) => name)).toEqual(adapterNames);
-    const [{ ledger: first }] = arms;
-    for (const { ledger } of arms)
-      expect(ledger.total).toMatchObject({ packets: first.total.packets, payload: first.total.payload });
   });
 
   test('is refused with 2 where it is no archive, or not there', async () => {
@@ -110,7 +95,7 @@ test('a team whose agents have DIDs, URNs and paths as their ids runs, is archiv
     team,
     ['version: 1', 'name: identities', `final: "${ids.reason}"`, 'agents:', ...agents].join('\n'),
   );
-  const run = await runCli(['bench', '--team', team, '--port-base', 'auto', '--out', folder, '--json']);
+  const run = await callCli(['bench', '--team', team, '--port-base', 'auto', '--out', folder, '--json']);
   expect(run.code, run.stderr).toBe(0);
   expect(JSON.parse(run.stdout)).toMatchObject({ ledger: { balanced: true }, recording: { packets: 4 } });
   const workspaces = readdirSync(path.join(folder, 'workspaces'), { withFileTypes: true });

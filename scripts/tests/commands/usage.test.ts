@@ -11,7 +11,11 @@ const COMMANDS = ['bench', 'evaluate', 'logs', 'list', 'doctor', 'clean'];
 
 describe('the command line', () => {
   test('says its version', async () => {
-    expect(await runCli(['--version'])).toMatchObject({ code: 0, stdout: `${packageVersion}\n`, stderr: '' });
+    expect(await callCli(['--version'])).toMatchObject({
+      code: 0,
+      stdout: `${packageVersion}\n`,
+      stderr: '',
+    });
   });
 
   test('has help that names every command', async () => {
@@ -192,26 +196,26 @@ describe('a team file', () => {
 describe('a line that cannot do what it says', () => {
   test('with an option that npm kept for itself is given back as it was meant', async () => {
     const env = { npm_lifecycle_event: 'bench', npm_config_json: 'true' };
-    expect(await runCli(['bench'], { env })).toMatchObject({
+    expect(await callCli(['bench'], { env })).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('(--json) unless they stand after --: npm run bench -- --json'),
     });
     const team = { npm_lifecycle_event: 'bench', npm_config_team: 'true' };
-    expect((await runCli(['bench', 'react'], { env: team })).stderr).toContain(
+    expect((await callCli(['bench', 'react'], { env: team })).stderr).toContain(
       'npm run bench -- --team react',
     );
     // npm has a cache of its own, and an empty value is a default.
     const own = { ...env, npm_config_json: '', npm_config_cache: '/tmp/npm', npm_config_yes: '' };
     for (const none of ['none', 'README.md'])
-      expect((await runCli(['bench', '--task', none], { env: own })).stderr).toContain(`no task ${none}`);
+      expect((await callCli(['bench', '--task', none], { env: own })).stderr).toContain(`no task ${none}`);
   });
 
   test('with a folder of others for the results is refused, with a folder below it', async () => {
     const out = temporaryFolder();
     writtenFile(out, 'thesis.txt', 'ten years of work');
     for (const command of ['bench', 'compare']) {
-      const { code, stderr } = await runCli([command, '--out', out]);
+      const { code, stderr } = await callCli([command, '--out', out]);
       expect([code, readdirSync(out)]).toEqual([2, ['thesis.txt']]);
       expect(stderr).toContain(`has other files (thesis.txt)`);
       expect(stderr).toContain(`--out ${path.join(out, 'results')}`);

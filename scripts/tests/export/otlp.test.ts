@@ -7,7 +7,7 @@ import { runTelemetry } from '@gaia-mesh/evaluation/export/otlp/run-telemetry.ts
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../testing/otlp-receiver.ts';
 import { startPipelineModel } from '../../testing/pipeline-model.ts';
 import { endServe, startServe } from '../../testing/served.ts';
@@ -26,7 +26,7 @@ describe('spans of a run', () => {
       { task_id: 'b', question: 'Who is it?', document: DOCUMENT, answer: 'Uta' },
     ]);
     // The model's server ends with the test that started it; a run of the embedded engine is enough for most.
-    const { code, stderr } = await runCli([
+    const { code, stderr } = await callCli([
       ...['bench', '--tasks', tasks, '--out', folder, '--port-base', 'auto'],
       ...['--otlp', path.join(folder, 'spans.jsonl')],
     ]);
@@ -35,7 +35,7 @@ describe('spans of a run', () => {
 
   test('come back from a file as the same recording: packets, causes, times and tokens', async () => {
     const back = path.join(folder, 'back.jsonl');
-    const { code, stdout } = await runCli(['import', path.join(folder, 'spans.jsonl'), '--out', back]);
+    const { code, stdout } = await callCli(['import', path.join(folder, 'spans.jsonl'), '--out', back]);
     expect([code, stdout]).toEqual([0, expect.not.stringMatching(/Guessed|Not in the recording/)]);
     expect(await readRecording(back)).toEqual(await readRecording(archive));
   });
@@ -50,7 +50,7 @@ describe('spans of a run', () => {
     const lines = [...receiver.traces, ...receiver.traces].map((one) => `${JSON.stringify(one)}\n`);
     writeFileSync(file, lines.join(''));
     const back = `${file}.recording`;
-    expect((await runCli(['import', file, '--as', 'otlp', '--out', back])).code).toBe(0);
+    expect((await callCli(['import', file, '--as', 'otlp', '--out', back])).code).toBe(0);
     expect(await readRecording(back)).toEqual(await readRecording(archive));
   });
 
@@ -99,7 +99,7 @@ describe('spans of a run', () => {
   test('that do not arrive cost no result, and the exit code says so', async () => {
     const receiver = await startOtlpReceiver(400);
     const out = temporaryFolder();
-    const { code, stdout, stderr } = await runCli([
+    const { code, stdout, stderr } = await callCli([
       ...['bench', '--team', 'single', '--out', out, '--port-base', 'auto', '--otlp', receiver.url],
     ]);
     expect([code, stdout]).toEqual([1, expect.stringContaining('DONE, not exported')]);
@@ -113,7 +113,7 @@ test('exchanges with a model are spans of their own, below the work of the agent
   const out = temporaryFolder();
   const document = path.join(out, 'bridge.txt');
   writeFileSync(document, DOCUMENT);
-  const { code } = await runCli(
+  const { code } = await callCli(
     [
       ...[
         'bench',
@@ -174,7 +174,7 @@ test('a team that was served exports what it was asked, when it ends', async () 
 
   expect([code, stderr]).toEqual([0, expect.stringContaining('spans in ')]);
   const back = path.join(folder, 'back.jsonl');
-  expect((await runCli(['import', file, '--out', back])).code).toBe(0);
+  expect((await callCli(['import', file, '--out', back])).code).toBe(0);
   expect(await readRecording(back)).toEqual(
     await readRecording(path.join(served.out, 'run_artifacts.tar.gz')),
   );
@@ -199,7 +199,7 @@ test.each([
 });
 
 function exported(archive: string, { url }: OtlpReceiver, contents?: string) {
-  return runCli(['export', archive, '--as', 'otlp', '--out', url], {
+  return callCli(['export', archive, '--as', 'otlp', '--out', url], {
     env: contents === undefined ? undefined : { [CAPTURE]: contents },
   });
 }

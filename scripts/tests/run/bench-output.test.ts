@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
-import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -21,7 +22,7 @@ describe('what is printed', () => {
     });
     const team = teamFile({ final: 3, agents: [agent.entry] });
     const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
-    const result = await runCli(
+    const result = await callCli(
       [
         ...['bench', '--team', team, '--external', '3', '--out', out],
         ...['--document', document, '--question', 'Is it?', ...args],

@@ -1,7 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { Cli, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { taskFile, teamFile } from '../../testing/team-file.ts';
 
@@ -38,7 +39,7 @@ describe('a batch whose hub is killed', () => {
     appendFileSync(results, finished.slice(0, 40));
     state.isHeld = false;
 
-    const { code, stdout, stderr } = await runCli([...args, '--resume']);
+    const { code, stdout, stderr } = await callCli([...args, '--resume']);
 
     expect(stderr).toContain('7 of 8 tasks were finished before');
     expect(code).toBe(0);
@@ -68,15 +69,15 @@ describe('a batch whose hub is killed', () => {
     const team = teamFile({ final: 3, agents: [agent.entry] });
     const args = ['bench', '--team', team, '--external', '3', '--out', out, '--tasks', file];
 
-    const none = await runCli([...args, '--resume']);
+    const none = await callCli([...args, '--resume']);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no batch to resume') });
 
-    expect(await runCli([...args, '--limit', '4'])).toMatchObject({ code: 0 });
-    const other = await runCli([...args, '--resume', '--limit', '5']);
+    expect(await callCli([...args, '--limit', '4'])).toMatchObject({ code: 0 });
+    const other = await callCli([...args, '--resume', '--limit', '5']);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('other settings (tasks') });
-    const finished = await runCli([...args, '--resume', '--limit', '4']);
+    const finished = await callCli([...args, '--resume', '--limit', '4']);
     expect(finished).toMatchObject({ code: 2, stderr: expect.stringContaining('all 4 tasks') });
     expect(jsonLines(path.join(out, 'results.jsonl'))).toHaveLength(4);
-    expect(await runCli(['bench', '--resume'])).toMatchObject({ code: 2 });
+    expect(await callCli(['bench', '--resume'])).toMatchObject({ code: 2 });
   });
 });

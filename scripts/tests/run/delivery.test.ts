@@ -2,7 +2,8 @@ import path from 'node:path';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile } from '../../testing/team-file.ts';
 
@@ -19,7 +20,7 @@ async function acknowledgedBatch(count: number, args: readonly string[]) {
       answer: String(1900 + i),
     })),
   );
-  const { code, stdout, stderr } = await runCli([
+  const { code, stdout, stderr } = await callCli([
     ...['bench', '--tasks', tasks, '--delivery', 'acknowledged', '--timeout', '40'],
     ...['--port-base', 'auto', '--out', out, ...args],
   ]);
@@ -95,7 +96,7 @@ describe('acknowledged delivery', () => {
 
   test('is off unless asked for, and then nothing of it is written', async () => {
     const out = temporaryFolder();
-    expect(await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
+    expect(await callCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
       code: 0,
     });
     const metrics = readMetrics(out);
@@ -104,7 +105,7 @@ describe('acknowledged delivery', () => {
   });
 
   test('of a kind that is not there is refused before anything starts', async () => {
-    expect(await runCli(['bench', '--delivery', 'certain'])).toMatchObject({
+    expect(await callCli(['bench', '--delivery', 'certain'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Allowed choices are at-most-once, acknowledged'),
     });

@@ -5,7 +5,8 @@ import path from 'node:path';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Cli, entry, isRunning, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, entry, isRunning, jsonLines, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { noteQuestion, teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -15,7 +16,7 @@ const alone = { tool: 'reason', subscribes: ['doc_init'] };
 
 /** A run whose agent `external` is not started by it. */
 const benchWith = (team: string, external: string) =>
-  runCli(['bench', '--team', team, '--external', external, '--out', temporaryFolder()]);
+  callCli(['bench', '--team', team, '--external', external, '--out', temporaryFolder()]);
 
 describe('an agent that does not come up', () => {
   test('names the port in use and says how to choose others', async () => {
@@ -23,7 +24,7 @@ describe('an agent that does not come up', () => {
     const out = temporaryFolder();
     const team = teamFile({ final: 3, agents: [{ ...alone, id: 3, port: taken.port }] });
 
-    const { code, stderr, stdout } = await runCli(['bench', '--team', team, '--out', out]);
+    const { code, stderr, stdout } = await callCli(['bench', '--team', team, '--out', out]);
     await taken.free();
 
     expect(code).toBe(1);
@@ -169,7 +170,7 @@ describe('a run without an answer', () => {
     const silent = await RawAgent.listen({ id: '3', tool: 'reason' });
     const team = teamFile({ final: 3, agents: [silent.entry] });
 
-    const { code, stdout, stderr } = await runCli([
+    const { code, stdout, stderr } = await callCli([
       ...['bench', '--team', team, '--external', '3', '--timeout', '0.3', '--out', out],
       ...[...noteQuestion(out), '--answer', 'a note'],
     ]);
@@ -197,7 +198,7 @@ describe('a run without an answer', () => {
     });
     const team = teamFile({ final: 3, agents: [final.entry] });
 
-    const { code, stderr } = await runCli([
+    const { code, stderr } = await callCli([
       ...['bench', '--team', team, '--external', '3', '--out', out],
       ...noteQuestion(out),
     ]);
@@ -217,7 +218,7 @@ describe('the folder for the results', () => {
     mkdirSync(path.join(out, 'workspaces'));
     const treasure = writtenFile(path.join(out, 'workspaces'), 'thesis.txt', 'ten years of work');
 
-    const { code, stderr } = await runCli(['bench', '--out', out, '--port-base', 'auto']);
+    const { code, stderr } = await callCli(['bench', '--out', out, '--port-base', 'auto']);
 
     expect(code).toBe(1);
     expect(stderr).toContain('was not made by gaia-mesh');
@@ -228,7 +229,7 @@ describe('the folder for the results', () => {
   test('that cannot be made is named', async () => {
     const file = writtenFile(temporaryFolder(), 'a-file', '');
 
-    const { code, stderr } = await runCli(['bench', '--out', path.join(file, 'out'), '--port-base', 'auto']);
+    const { code, stderr } = await callCli(['bench', '--out', path.join(file, 'out'), '--port-base', 'auto']);
 
     expect(code).toBe(1);
     expect(stderr).toContain(path.join(file, 'out'));

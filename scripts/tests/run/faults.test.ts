@@ -3,7 +3,7 @@ import path from 'node:path';
 import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
-import { isRunning, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { isRunning, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { taskFile } from '../../testing/team-file.ts';
 
@@ -20,7 +20,7 @@ async function benchOf(count: number, args: readonly string[], out = temporaryFo
       answer: '1921',
     })),
   );
-  const { code, stdout, stderr } = await runCli([
+  const { code, stdout, stderr } = await callCli([
     ...['bench', '--tasks', tasks, '--concurrency', '1', '--port-base', 'auto', '--out', out, ...args],
   ]);
   const metrics = readMetrics(out);
@@ -147,7 +147,7 @@ describe('a run with faults', () => {
     ]);
 
     const out = temporaryFolder();
-    expect(await runCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
+    expect(await callCli(['bench', '--team', 'single', '--port-base', 'auto', '--out', out])).toMatchObject({
       code: 0,
     });
     const metrics = readMetrics(out);

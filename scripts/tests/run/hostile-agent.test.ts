@@ -1,7 +1,8 @@
 import { MAX_PACKET_TYPES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
-import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { noteQuestion, teamFile } from '../../testing/team-file.ts';
@@ -147,7 +148,7 @@ describe('an agent that misbehaves on the wire', () => {
     });
     const team = teamFile({ final: 3, agents: [final.entry] });
 
-    const { code } = await runCli([
+    const { code } = await callCli([
       'bench',
       '--team',
       team,

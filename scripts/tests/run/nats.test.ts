@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { needNatsServer, realServer } from '@gaia-mesh/core/transports/nats/testing/real-server.ts';
 import { describe, expect, test } from 'vitest';
-import { Cli, isRunning, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, isRunning, temporaryFolder } from '../../testing/cli.ts';
 import { metricsOf, runBench } from '../../testing/nats-runs.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -178,11 +179,11 @@ describe('when something goes away in the middle of a run over NATS', () => {
 test('doctor says whether there is a server, and never what it is told in secret', async () => {
   const server = await realServer();
   const env = { NATS_URL: server.url.replace('//', '//gaia:s3cret-word@') };
-  const there = await runCli(['doctor'], { env });
+  const there = await callCli(['doctor'], { env });
   expect(there.stdout).toContain(`✓ NATS             a server answers at ${server.url}`);
   await server.stop();
 
-  const gone = await runCli(['doctor'], { env });
+  const gone = await callCli(['doctor'], { env });
   expect(gone.stdout).toContain(`– NATS             no NATS server answers at ${server.url}`);
   expect(there.stdout + gone.stdout).not.toContain('s3cret-word');
 });

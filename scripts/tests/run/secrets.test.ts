@@ -4,7 +4,8 @@ import path from 'node:path';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { list } from 'tar';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 /** A server that notes what is asked of it, and answers nothing of use. */
@@ -33,7 +34,7 @@ describe('a team file from somewhere else', () => {
       const env = { OPENAI_API_KEY: CANARY, ANTHROPIC_API_KEY: CANARY };
 
       const args = ['bench', '--team', team, '--engine', engine, '--model', 'm', '--out', temporaryFolder()];
-      const refused = await runCli([...args, '--port-base', 'auto'], { env });
+      const refused = await callCli([...args, '--port-base', 'auto'], { env });
 
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain('only a team file names it');
@@ -41,7 +42,7 @@ describe('a team file from somewhere else', () => {
       expect(requests).toEqual([]);
       expect(refused.stdout + refused.stderr).not.toContain(CANARY);
 
-      await runCli([...args, '--port-base', 'auto', '--timeout', '20', '--host', url], { env });
+      await callCli([...args, '--port-base', 'auto', '--timeout', '20', '--host', url], { env });
       expect(requests[0]).toContain(CANARY);
     },
   );
@@ -65,7 +66,7 @@ test('a .env says neither where keys go nor what programs load, and what was rea
     ].join('\n'),
   );
 
-  const { stdout, stderr } = await runCli(['doctor'], { cwd, env: { OPENAI_API_KEY: CANARY } });
+  const { stdout, stderr } = await callCli(['doctor'], { cwd, env: { OPENAI_API_KEY: CANARY } });
 
   expect(stderr).toContain(
     '.env: read TAVILY_API_KEY; left out GAIA_MESH_KEY_HOSTS, GAIA_MESH_SECRET, LD_PRELOAD, NODE_OPTIONS, OPENAI_BASE_URL (',
@@ -141,7 +142,7 @@ test.skipIf(process.platform !== 'linux')(
 test('a password of the store is not taken from a command line, and not repeated', async () => {
   const store = 'postgres://user:canary-password@127.0.0.1:1/x';
   for (const command of [['bench'], ['gaia'], ['gaia', 'gaps']]) {
-    const { code, stdout, stderr } = await runCli([...command, '--store', store]);
+    const { code, stdout, stderr } = await callCli([...command, '--store', store]);
     expect(code).toBe(2);
     expect(stderr).toContain('PGPASSWORD');
     expect(stdout + stderr).not.toContain('canary');

