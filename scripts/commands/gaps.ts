@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
 import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   defineTable,
@@ -9,6 +10,7 @@ import {
   text,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { computeGapEffects, type GapEffect } from '@gaia-mesh/evaluation/store/gaps/gap-effects.ts';
 import { openStore, resolveStoreFile } from '@gaia-mesh/evaluation/store/open-store.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import {
@@ -81,17 +83,22 @@ async function run(options: GapsOptions): Promise<void> {
     const reviewed: StoredGapRecord[] = [];
     for (const [id, verdict] of verdicts) reviewed.push(await store.reviewGapRecord(id, verdict));
     const shown = verdicts.size > 0 ? reviewed : all;
-    if (options.json) printJson({ schema_version: 1, records: shown.map(withUse) });
+    const effects = computeGapEffects(all, await readJudgedAttempts(store));
+    const withEffect = shown.map((record) => ({
+      ...record,
+      informs_plans: isInforming(record),
+      effect: effects.get(record.id) ?? null,
+    }));
+    if (options.json) printJson({ schema_version: 1, records: withEffect });
     else if (shown.length === 0) print('there are no gap records');
-    else for (const line of formatGapList(shown, createStyles(process.stdout))) print(line);
+    else for (const line of formatGapList(withEffect, createStyles(process.stdout))) print(line);
   } finally {
     await store.close();
   }
 }
 
-function withUse(record: StoredGapRecord) {
-  return { ...record, informs_plans: isInforming(record) };
-}
+/** A record, and what it did to other questions than its own; null where none was asked without it and with it. */
+type ShownRecord = StoredGapRecord & { readonly effect: GapEffect | null };
 
 function parseVerdicts({ approve, reject }: GapsOptions): Map<number, ReviewVerdict> {
   const both = approve.find((id) => reject.includes(id));
@@ -112,15 +119,26 @@ async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
   }
 }
 
+/** Reads what tells the effects of records; the large parts of attempts are not kept. */
+async function readJudgedAttempts(store: Store) {
+  const judged: Parameters<typeof computeGapEffects>[1][number][] = [];
+  for (;;) {
+    const page = await store.attempts({ after: judged.at(-1)?.id ?? 0 });
+    if (page.length === 0) return judged;
+    for (const { id, attempt_id, team, task_id, question, correct, pm_brief } of page)
+      judged.push({ id, attempt_id, team, task_id, question, correct, pm_brief });
+  }
+}
+
 /**
  * Formats gap records for a person who decides on them. Models wrote them, so that their control characters are
  * escaped.
  */
-function formatGapList(records: readonly StoredGapRecord[], { bold }: Styles): string[] {
+function formatGapList(records: readonly ShownRecord[], { bold }: Styles): string[] {
   return records.flatMap((record, index) => [...(index === 0 ? [] : ['']), ...formatBlock(record, bold)]);
 }
 
-function formatBlock(record: StoredGapRecord, bold: (text: string) => string): string[] {
+function formatBlock(record: ShownRecord, bold: (text: string) => string): string[] {
   const {
     id,
     kind,
@@ -143,7 +161,14 @@ function formatBlock(record: StoredGapRecord, bold: (text: string) => string): s
     `    pattern  ${toOneLine(pattern, COLUMNS)}`,
     `    cause    ${toOneLine(cause, COLUMNS)}`,
     `    advice   ${toOneLine(advice, COLUMNS)}`,
+    `    effect   ${formatEffect(record.effect)}`,
   ];
+}
+
+function formatEffect(effect: GapEffect | null): string {
+  if (effect === null) return 'not known: no other question was asked without it and then with it';
+  const { questions, right_without, right_with, verdict } = effect;
+  return `${verdict}: of ${questions} other ${questions === 1 ? 'question' : 'questions'} ${right_without} were right without it and ${right_with} with it (difference ${formatDifference(effect)})`;
 }
 
 /** Describes the state in words, since a hint that is only proposed is already in use. */

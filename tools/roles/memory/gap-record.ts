@@ -84,6 +84,15 @@ export function isAwaitingReview(record: Pick<StoredGapRecord, 'kind' | 'status'
   return record.status === 'proposed' && !isInforming(record);
 }
 
+/** Formats a record as a planner reads it in a brief. */
+export function formatHint({
+  pattern,
+  cause,
+  advice,
+}: Pick<GapRecord, 'pattern' | 'cause' | 'advice'>): string {
+  return `  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`;
+}
+
 /** Returns all the text that a reader of the record sees. */
 export function formatGapRecord(record: GapRecord): string {
   return [record.question_type, record.pattern, record.cause, record.advice].join('\n');

@@ -69,8 +69,13 @@ async function describeGap(
   // The overseer's roles know the truth, so their steps stay out of the answer's trace.
   const secretly = { takesTrace: false };
   const given = {
-    ...{ question, plan, attempt: toJsonEntries(entries), raw_answer: conclusion.raw },
-    ...{ answer: conclusion.answer, truth: owner.truth.answers.join(' or '), resolution_type: resolution },
+    question,
+    plan,
+    attempt: toJsonEntries(entries),
+    raw_answer: conclusion.raw,
+    answer: conclusion.answer,
+    truth: owner.truth.answers.join(' or '),
+    resolution_type: resolution,
   };
   const diagnosed = await tryRole('diagnose', work, () =>
     work.askRole('diagnose', given, diagnosisSchema, secretly),

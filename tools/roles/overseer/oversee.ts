@@ -9,6 +9,7 @@ import { OfferedTools } from '../../foreign/offered.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { toAttached } from '../attached.ts';
+import { formatHint } from '../memory/gap-record.ts';
 import { classifyQuestion, type Plan, planSchema } from '../plan.ts';
 import { createEntryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
@@ -142,9 +143,9 @@ async function composeBrief({ question, file }: Problem, type: string, work: Rol
   if ('error' in reply) throw new MeshError('store', `gap records cannot be read: ${reply.error.message}`);
   const { hints } = briefReply.parse(reply.data);
   return hints
-    .map(
-      ({ failure_type, point, tool, pattern, cause, advice }, i) =>
-        `Hint ${i + 1}\n  observed: ${[failure_type, point, tool].filter((part) => part !== '').join(', ')}\n  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`,
-    )
+    .map((hint, i) => {
+      const observed = [hint.failure_type, hint.point, hint.tool].filter((part) => part !== '').join(', ');
+      return `Hint ${i + 1}\n  observed: ${observed}\n${formatHint(hint)}`;
+    })
     .join('\n');
 }
