@@ -165,6 +165,14 @@ const CASES: readonly Case[] = [
       lost: ['all its words into the field for thoughts'],
     },
   ),
+  openai(
+    'a stream under the type of a whole',
+    `: ping\n\ndata: ${JSON.stringify(delta({ content: '42' }))}\n\ndata: ${JSON.stringify(stop)}\n\ndata: [DONE]\n\n`,
+    { content: '42' },
+  ),
+  openai('half a stream under the type of a whole', `data: ${JSON.stringify(delta({ content: '42' }))}\n\n`, {
+    fails: 'the stream ended after 2 characters',
+  }),
   openai('a page', '<html>', { fails: "does not speak OpenAI's format" }),
   openai('a reply of another kind', '{"answer":42}', { fails: 'expected choices' }),
   anthropic(

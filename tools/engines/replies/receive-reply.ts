@@ -5,6 +5,7 @@ import {
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { findConnectionFault } from '../../http/fetch.ts';
 import { isEventStream, readEventTexts, readLines, readWholeText } from '../http/body.ts';
 import { BrokenReply, toReplyFailure } from '../http/reply-failure.ts';
@@ -29,12 +30,7 @@ export async function receiveReply(
   const reply = new ServerReply();
   const parts = format.openReply(reply, query);
   try {
-    const isStream = isEventStream(response) || format.framing === 'lines';
-    const texts = isEventStream(response)
-      ? readEventTexts(response)
-      : isStream
-        ? readLines(response)
-        : [await readWholeText(response)];
+    const { texts, isStream } = await openTexts(response, format);
     let isTorn = false;
     for await (const text of texts) {
       if (isTorn) throw new BrokenReply(reply.characters, 'the stream became unreadable');
@@ -45,8 +41,8 @@ export async function receiveReply(
       isTorn = part === undefined;
       if (part === undefined) continue;
       parts.add(part);
-      const isDone = reply.isClosed || isEventStream(response);
-      if (!isDone) requireMember(part, format.member);
+      const isEvent = isStream && format.framing !== 'lines';
+      if (!isEvent && !reply.isClosed) requireMember(part, format.member);
       if (!isStream) reply.close();
     }
     if (!reply.isClosed && !reply.hasEnded)
@@ -57,6 +53,20 @@ export async function receiveReply(
     if (reply.hasEnded && isConnectionEnd(error)) return parts.end();
     throw error instanceof BrokenReply ? error : new BrokenReply(reply.characters, undefined, error);
   }
+}
+
+/** Returns the texts of which a reply consists: events, lines, or the whole. */
+async function openTexts(
+  response: Response,
+  { framing }: ModelFormat,
+): Promise<{ readonly texts: AsyncIterable<string> | readonly string[]; readonly isStream: boolean }> {
+  if (isEventStream(response)) return { texts: readEventTexts(response), isStream: true };
+  if (framing === 'lines') return { texts: readLines(response), isStream: true };
+  const whole = await readWholeText(response);
+  // Some proxies name another type for a stream of events.
+  if (!/^\s*(?:data|event|id|retry)?:/.test(whole)) return { texts: [whole], isStream: false };
+  const texts = parseServerEvents(whole).map(({ data }) => data.trim());
+  return { texts: texts.filter((text) => text !== ''), isStream: true };
 }
 
 function isConnectionEnd(error: unknown): boolean {

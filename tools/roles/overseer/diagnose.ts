@@ -34,7 +34,7 @@ export const diagnosisSchema = z.object({
   /** The point where the chain broke; later plans find the record by it. */
   point,
   /** The tool at that point; empty for none. */
-  tool: z.preprocess((given) => given ?? '', z.string().max(100)),
+  tool: z.string().max(100).default(''),
   diagnosis: z.string().min(1).max(8000),
 });
 

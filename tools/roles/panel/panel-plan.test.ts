@@ -77,6 +77,25 @@ describe('the plan', () => {
     expect(asked).toEqual([]);
   });
 
+  test('and its judgements may be written loosely: no role is asked twice for its form', async () => {
+    const { model, outcome } = await hold({
+      plan: [
+        says(
+          'Here it is:\n{"Steps": ["find the bird", "compare"], "needs_information": "false", "failure_modes": null, "alternatives": "none"}',
+        ),
+      ],
+      critique: [
+        says(
+          '{"quality": "8/10", "relevance": "high", "missing": "Nothing is missing.", "weaknesses": null}',
+        ),
+      ],
+    });
+
+    expect(finalOf(outcome).answer).toBe('heron, 95');
+    expect(model.order()).toEqual(['plan', 'critique', 'expert', 'critique', 'finalize']);
+    expect(textOf(model.asked('expert')[0])).toContain('1. find the bird');
+  });
+
   test('in which a step uses a later one is refused, and made again (REQ-021)', async () => {
     const steps = [
       { task: 'compare', tool: '', needs_information: false, uses: [2] },
