@@ -2,17 +2,14 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { EXCHANGES_FILE } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
-import { isArchive, readArchivedTexts, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
+import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseExchanges,
   type RecordedExchange,
   readExchangeLogs,
 } from '@gaia-mesh/core/recording/recorded-exchange.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { type TokenLedgerFigures, tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
-import * as z from 'zod';
-import { type ArchivedRun, METRICS_FILE, readArchivedRun } from '../report/run/archived-run.ts';
+import { type ArchivedRun, readArchivedRun } from '../report/run/archived-run.ts';
 
 /** Maximum bytes of the agents' logs of model exchanges, all together. */
 const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
@@ -27,8 +24,6 @@ export interface ExportedRun {
   readonly recording: Recording;
   readonly run: Omit<ArchivedRun, 'recording'> | null;
   readonly exchanges: readonly AgentExchange[];
-  /** Null for a run without a model. */
-  readonly tokenLedger: TokenLedgerFigures | null;
 }
 
 /**
@@ -37,8 +32,7 @@ export interface ExportedRun {
  * @throws MeshError `config` if the archive has no recording, or its content is not a run's
  */
 export async function readExportedRun(file: string): Promise<ExportedRun> {
-  if (!isArchive(file))
-    return { recording: await readRecording(file), run: null, exchanges: [], tokenLedger: null };
+  if (!isArchive(file)) return { recording: await readRecording(file), run: null, exchanges: [] };
   const { recording, ...run } = await readArchivedRun(file);
   if (recording === null)
     throw new MeshError('config', `archive ${file}: the run was too long to be recorded; nothing to export`);
@@ -47,17 +41,7 @@ export async function readExportedRun(file: string): Promise<ExportedRun> {
     recording,
     run,
     exchanges: await readExchanges(file, agents),
-    tokenLedger: await readTokenLedger(file),
   };
-}
-
-const metricsSchema = z.looseObject({ token_ledger: tokenLedgerSchema.optional() });
-
-async function readTokenLedger(archive: string): Promise<TokenLedgerFigures | null> {
-  const texts = await readArchivedTexts(archive, (name) => name === METRICS_FILE, MAX_EXCHANGES_BYTES);
-  const text = texts?.get(METRICS_FILE);
-  if (text === undefined) return null;
-  return parseJsonLine(text, metricsSchema, `${archive}:${METRICS_FILE}`).token_ledger ?? null;
 }
 
 async function readExchanges(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {

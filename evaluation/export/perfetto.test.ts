@@ -9,7 +9,7 @@ test('begins with whatever was first, also where the hub had a packet before its
     return { ...recorded, work, relayed: { arrivedUs: beganUs - 400, forwardedUs: beganUs, bytes: 10 } };
   });
   const recording = { ...sampleRecording, packets };
-  const text = buildPerfettoTrace({ recording, run: null, exchanges: [], tokenLedger: null });
+  const text = buildPerfettoTrace({ recording, run: null, exchanges: [] });
   const times = JSON.parse(text).traceEvents.flatMap(({ ts }: { ts?: number }) => ts ?? []);
   expect(Math.min(...times)).toBe(0);
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, type Dirent, fstatSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
@@ -180,19 +181,21 @@ function readHeadedItem(headIn: (text: string) => ItemHead, folder: string, file
 }
 
 const text = z.string();
-const metricsSchema = z.looseObject({
-  team: text,
-  adapter: text,
-  engine: text,
-  status: text,
-  answer: text.nullable(),
-  tasks: z.number(),
-  answered: z.number(),
-  normalized_em: z.number().nullable(),
-});
+const headSchema = z.looseObject(
+  metricsSchema.pick({
+    team: true,
+    adapter: true,
+    engine: true,
+    status: true,
+    answer: true,
+    tasks: true,
+    answered: true,
+    normalized_em: true,
+  }).shape,
+);
 
 function readMetricsHead(json: string): ItemHead {
-  const metrics = metricsSchema.safeParse(tryParseJson(json));
+  const metrics = headSchema.safeParse(tryParseJson(json));
   if (!metrics.success) return undefined;
   const { team, adapter, engine, status, answer, tasks, answered, normalized_em } = metrics.data;
   const right = normalized_em === null ? '' : `, ${Math.round(100 * normalized_em)} % right`;

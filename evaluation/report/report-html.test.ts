@@ -69,8 +69,8 @@ describe('a page', () => {
     const tags = (text: string) => [...text.matchAll(/<\/?[a-z!][^\s>]*/gi)].map(([tag]) => tag);
 
     expect(tags(html)).toEqual(tags(plain));
-    const packet = dataOf(html).runs[0]?.details[1];
-    expect(JSON.parse(packet?.json ?? '')).toMatchObject({ payload: { text: HOSTILE } });
+    const [, packet] = JSON.parse(dataOf(html).runs[0]?.details ?? '');
+    expect(JSON.parse(packet.json)).toMatchObject({ payload: { text: HOSTILE } });
   });
 });
 

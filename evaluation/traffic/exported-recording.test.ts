@@ -57,9 +57,8 @@ function recording(runId: string): Recording {
 }
 
 function spansOf(runId: string, hasContents = true): string[] {
-  return formatTelemetry(
-    runTelemetry({ recording: recording(runId), run: null, exchanges: [], tokenLedger: null }, hasContents),
-  ).spans;
+  return formatTelemetry(runTelemetry({ recording: recording(runId), run: null, exchanges: [] }, hasContents))
+    .spans;
 }
 
 function written(lines: readonly string[]): string {

@@ -76,10 +76,14 @@ export function Lanes(props: LanesProps) {
     observer.observe(node);
     return () => observer.disconnect();
   }, []);
-  useLayoutEffect(() => setView(findWhole(flow, shown)), [shown]);
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    if (!isFirst.current) setView(findWhole(flow, shown));
+    isFirst.current = false;
+  }, [shown]);
   useLayoutEffect(() => {
     if (canvas.current !== null && width > 0) drawLanes(canvas.current, layout, props);
-  });
+  }, [width, view, flow, shown, selected]);
   useEffect(() => {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const redraw = () => setView((now) => ({ ...now }));
@@ -385,7 +389,7 @@ function drawPackets(
   const start = findFrom(flow, shown, view.from);
   /** Strokes that are drawn already, by their pixel: in a flood one stands for many. */
   const drawn = new Set<number>();
-  const labels: { packet: number; x: number; y: number; color: string }[] = [];
+  const labels: Label[] = [];
   const arrows = new Map<string, Path2D>(
     [ink.muted, ink.ink, ink.final, ink.chosen].map((c) => [c, new Path2D()]),
   );
@@ -438,6 +442,7 @@ function drawPackets(
       labels.push({
         packet,
         x,
+        reach: [toY(lane), ...targets.map(toY)],
         // The end of a task has its name beside its head, where the chain that led to it has none.
         y: isLast
           ? toY(targets[0] ?? 0) + laneHeight / 2 + 4
@@ -454,6 +459,15 @@ function drawPackets(
   drawLabels(context, flow, labels, width);
 }
 
+/** The name of a packet beside its arrow, which stands at `x` between the lanes of `reach`. */
+interface Label {
+  readonly packet: number;
+  readonly x: number;
+  readonly y: number;
+  readonly reach: readonly number[];
+  readonly color: string;
+}
+
 function addArrow(path: Path2D, x: number, from: number, to: number, isPlain: boolean): void {
   const way = to > from ? 1 : -1;
   path.moveTo(x, from + 9 * way);
@@ -468,24 +482,28 @@ function addArrow(path: Path2D, x: number, from: number, to: number, isPlain: bo
 function drawLabels(
   context: CanvasRenderingContext2D,
   { types, type, bytes }: Flow,
-  labels: readonly { packet: number; x: number; y: number; color: string }[],
+  labels: readonly Label[],
   width: number,
 ): void {
-  const taken: { from: number; to: number; y: number }[] = labels.map(({ x, y }) => ({
+  const taken: { from: number; to: number; top: number; bottom: number }[] = labels.map(({ x, reach }) => ({
     from: x,
     to: x + 1,
-    y,
+    top: Math.min(...reach),
+    bottom: Math.max(...reach),
   }));
   for (const { packet, x, y, color } of labels) {
     const name = `${toLine(types[type[packet] ?? 0] ?? '', 24)} ${formatBytes(bytes[packet] ?? 0)}`;
     const room = context.measureText(name).width;
-    const isLeft = x + 7 + room > width;
-    const from = isLeft ? x - 7 - room : x + 7;
-    const isFree = taken.every(
-      (other) => Math.abs(other.y - y) > 13 || other.to < from || other.from > from + room,
-    );
-    if (!isFree) continue;
-    taken.push({ from, to: from + room, y });
+    const isFree = (from: number) =>
+      taken.every(
+        ({ top, bottom, ...other }) =>
+          y < top - 2 || y - 12 > bottom || other.to < from || other.from > from + room,
+      );
+    const sides = x + 7 + room > width ? [x - 7 - room] : [x + 7, x - 7 - room];
+    const from = sides.find(isFree);
+    if (from === undefined) continue;
+    const isLeft = from < x;
+    taken.push({ from, to: from + room, top: y - 10, bottom: y });
     context.fillStyle = color;
     context.textAlign = isLeft ? 'right' : 'left';
     context.fillText(name, isLeft ? x - 7 : x + 7, y);

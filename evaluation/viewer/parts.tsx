@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { showHidden } from './format.ts';
 
 /** The parts that every page is made of. */
@@ -89,13 +89,22 @@ export function Title({ title, lede, command, made = [], isFirst }: TitleProps) 
 }
 
 /** A command that can be copied. */
-function Command({ text }: { readonly text: string }) {
+export function Command({ text }: { readonly text: string }) {
   return (
     <span class="command">
       <code>{showHidden(text)}</code>
       <CopyButton text={() => text} label="Copy" what="the command" />
     </span>
   );
+}
+
+/** A text in which options of a command, and what stands between backticks, are set as code. */
+export function Prose({ text }: { readonly text: string }) {
+  return showHidden(text)
+    .split(/`([^`]+)`|(--[a-z][\w-]*(?: \d[\d.]*\d|\b))/)
+    .map((part, index) =>
+      index % 3 === 0 ? part : part === undefined ? null : <code key={index}>{part}</code>,
+    );
 }
 
 interface CopyButtonProps {
@@ -150,6 +159,16 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
+/** Draws its content after the page has been painted once: what is below a large picture need not delay it. */
+export function Later({ children }: { readonly children: ComponentChildren }): ComponentChildren {
+  const [isPainted, setPainted] = useState(false);
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => setTimeout(() => setPainted(true)));
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  return isPainted ? children : null;
+}
+
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
@@ -162,7 +181,9 @@ export function Notes({ texts, isAlarm = false }: { texts: readonly string[]; is
   return (
     <div class={`notes ${isAlarm ? 'bad' : ''}`} role={isAlarm ? 'alert' : 'note'}>
       {texts.map((text) => (
-        <p key={text}>{showHidden(text)}</p>
+        <p key={text}>
+          <Prose text={text} />
+        </p>
       ))}
     </div>
   );

@@ -300,8 +300,15 @@ export function TextTable({ view, label }: { readonly view: TableView; readonly 
 
 /** Words that a badge of its own colour holds in a column of verdicts. */
 const TONES: Readonly<Record<string, Tone>> = {
-  ...{ slower: 'bad', more: 'bad', worse: 'bad', 'rate too high': 'bad' },
-  ...{ faster: 'good', less: 'good', better: 'good' },
+  slower: 'bad',
+  more: 'bad',
+  worse: 'bad',
+  wrong: 'bad',
+  'rate too high': 'bad',
+  faster: 'good',
+  less: 'good',
+  better: 'good',
+  right: 'good',
 };
 
 /** Returns the tone of a verdict. */

@@ -1,5 +1,5 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
-import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import type { ExportedRun } from '../exported-run.ts';
@@ -81,7 +81,6 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
           {
             task_id: recording.packets[0]?.packet.task_id ?? '',
             truth: null,
-            f1: null,
             ...single,
           },
         ];
@@ -109,8 +108,11 @@ function buildAnswerTable({ recording, run }: ExportedRun): Table {
 }
 
 /** Builds the table of the token ledger: each token of prompts and replies on one line. */
-function buildTokenTable({ recording, tokenLedger }: ExportedRun): Table {
-  const { prompt, completion }: Pick<TokenLedgerFigures, 'prompt' | 'completion'> = tokenLedger ?? {
+function buildTokenTable({ recording, run }: ExportedRun): Table {
+  const {
+    prompt,
+    completion,
+  }: Pick<NonNullable<RunMetrics['token_ledger']>, 'prompt' | 'completion'> = run?.metrics.token_ledger ?? {
     prompt: [],
     completion: [],
   };

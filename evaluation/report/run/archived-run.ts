@@ -1,10 +1,9 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
-import { runWarningSchema } from '@gaia-mesh/core/contracts/warning.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { metricsSchema, type RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
@@ -13,7 +12,7 @@ import { type Attempt, attemptSchema } from '../../attempts/attempt.ts';
 import { formatCommandLine } from '../../terminal/shell-word.ts';
 import { toOneLine } from '../../terminal/table.ts';
 
-export const METRICS_FILE = 'metrics.json';
+const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
 const RESULTS_FILE = 'results.jsonl';
 const MANIFEST_FILE = 'manifest.json';
@@ -23,96 +22,8 @@ const MAX_BYTES = 512 * 1024 * 1024;
 /** Maximum unpacked bytes of the log and the results. */
 const MAX_LOG_BYTES = 128 * 1024 * 1024;
 
-const amount = z.number().nonnegative();
-/** Bytes of the hub in one direction; `sockets` is the operating system's count of all of them. */
-const trafficSchema = z.object({
-  packets: amount,
-  session: amount,
-  acks: amount,
-  refused: amount.default(0),
-  torn: amount.default(0),
-  repeated: amount.default(0),
-  sockets: amount,
-});
-const metricsSchema = z.object({
-  run_id: z.string(),
-  status: z.enum(['answered', 'timeout', 'failed']),
-  answer: z.string().nullable(),
-  reason: z.string().optional(),
-  adapter: z.string(),
-  team: z.string(),
-  engine: z.string(),
-  bytes_tx: amount,
-  bytes_rx: amount,
-  pkt_cnt: amount,
-  header_overhead: amount,
-  token_sum: amount,
-  token_source: z.string().optional(),
-  elapsed_ms: amount,
-  quality_score: amount.nullable(),
-  exact_match: amount.nullable().default(null),
-  rouge_l: amount.nullable().default(null),
-  normalized_em: amount.nullable(),
-  session_bytes: amount,
-  tasks: z.int().nonnegative(),
-  answered: z.int().nonnegative(),
-  warnings: z.array(runWarningSchema).default([]),
-  /** Runs that were made before it was measured have none. */
-  time_us: z
-    .object({
-      encode: z.number(),
-      relay: z.number(),
-      wire: z.number(),
-      decode: z.number(),
-      tool: z.number(),
-      engine: z.number(),
-      agent: z.number(),
-      unknown: z.number().default(0),
-      total: z.number(),
-    })
-    .nullable()
-    .default(null),
-  ledger: z.object({
-    balanced: z.boolean(),
-    differences: z.array(z.string()),
-    types: z.record(z.string(), ledgerLineSchema),
-    total: ledgerLineSchema,
-    written: trafficSchema.optional(),
-    read: trafficSchema.optional(),
-  }),
-  agents: z
-    .array(
-      z.object({
-        id: z.string(),
-        tool: z.string(),
-        status: z.string(),
-        fault: z.string().optional(),
-        packets_rx: amount,
-        bytes_rx: amount,
-        bytes_tx: amount,
-        tokens: amount.nullable(),
-        refused: amount,
-        tool_us: amount.nullable(),
-      }),
-    )
-    .default([]),
-  hops: z
-    .array(
-      z.object({
-        type: z.string(),
-        from: z.string(),
-        packets: amount,
-        tool_us: amount.nullable(),
-        mesh_us: amount.nullable(),
-      }),
-    )
-    .default([]),
-});
-/** The part of `metrics.json` that the page needs. */
-export type ArchivedMetrics = z.infer<typeof metricsSchema>;
-
 /** The end of a task. */
-export type TaskEnding = Pick<RunEvent<'task_ended'>, 'status' | 'answer' | 'reason' | 'elapsed_ms'>;
+type TaskEnding = Pick<RunEvent<'task_ended'>, 'status' | 'answer' | 'reason' | 'elapsed_ms'>;
 
 const manifestSchema = z.object({
   started_at: z.string(),
@@ -135,7 +46,7 @@ interface AgentNotes {
 
 /** A run as its archive tells it. */
 export interface ArchivedRun {
-  readonly metrics: ArchivedMetrics;
+  readonly metrics: RunMetrics;
   /** null for a run that was too long to be recorded. */
   readonly recording: Recording | null;
   readonly endings: ReadonlyMap<string, TaskEnding>;
@@ -167,7 +78,7 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
   );
   const endings = readRunEvents(logs?.get(HUB_LOG) ?? '', ['task_ended']);
   return {
-    metrics: parseJsonLine(metrics, metricsSchema, `${archive}:${METRICS_FILE}`),
+    metrics: parseMetrics(metrics, `${archive}:${METRICS_FILE}`),
     recording: parseWholeRecording(texts.get(RECORDING_FILE) ?? '', `${archive}:${RECORDING_FILE}`),
     endings: new Map(Array.from(endings, (ending) => [ending.task_id, ending])),
     results: (logs?.get(RESULTS_FILE) ?? '')
@@ -177,6 +88,20 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
     made: parseProvenance(texts.get(MANIFEST_FILE) ?? ''),
     logs: readAgentNotes(logs ?? new Map()),
   };
+}
+
+/** Parses `metrics.json`. Keys that this version does not know are of a later one, and are left out. */
+function parseMetrics(text: string, where: string): RunMetrics {
+  const value = parseJsonLine(text, z.unknown(), where);
+  for (const issue of metricsSchema.safeParse(value).error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const holder = issue.path.reduce(
+      (own, key) => (own instanceof Object ? Reflect.get(own, key) : own),
+      value,
+    );
+    if (holder instanceof Object) for (const key of issue.keys) Reflect.deleteProperty(holder, key);
+  }
+  return parseJsonLine(JSON.stringify(value), metricsSchema, where);
 }
 
 /** A recording of a header alone is that of a run that was too long. */

@@ -6,7 +6,11 @@ import { buildRunData, type PacketDetail } from './run-data.ts';
 async function dataOf(options: Parameters<typeof sampleRun>[0]) {
   const data = await buildRunData(await sampleRun(options));
   if (data.packets === null) throw new Error('there are no packets');
-  return { ...data, packets: data.packets };
+  return { ...data, packets: data.packets, details: parseDetails(data) };
+}
+
+function parseDetails({ details }: { readonly details: string }): PacketDetail[] {
+  return JSON.parse(details);
 }
 
 function bytesOf({ blob }: PacketDetail): Buffer {
@@ -18,13 +22,7 @@ describe('the packets of a run', () => {
   test('say who sent them because of what, when they came, and what ended the task', async () => {
     const { packets, tasks, details, notes } = await dataOf({});
 
-    expect(tasks).toEqual([
-      {
-        id: 't-0',
-        question: 'hello',
-        ending: expect.objectContaining({ status: 'answered', answer: 'hello' }),
-      },
-    ]);
+    expect(tasks).toEqual([{ id: 't-0', question: 'hello' }]);
     expect(packets).toMatchObject({
       nodes: [
         { id: 'hub', tool: '' },
@@ -113,7 +111,8 @@ describe('the packets of a run', () => {
     const run = await sampleRun();
     const recording = { ...run.recording, header: { ...run.recording.header, adapter: 'my-own' } };
 
-    const { notes, details } = await buildRunData({ ...run, recording });
+    const { notes, ...data } = await buildRunData({ ...run, recording });
+    const details = parseDetails(data);
 
     expect(notes).toEqual([expect.stringContaining(`"my-own"`)]);
     expect(details[0]?.blob).toEqual({ fault: expect.stringContaining(adapterNames.join(', ')) });
@@ -131,7 +130,7 @@ describe('the packets of a run', () => {
   test('have contents for as many as there is room for, and the page says how many', async () => {
     const data = await dataOf({ tasks: 100, text: 'x'.repeat(20_000) });
 
-    const held = Object.keys(data.details).length;
+    const held = data.details.length;
     expect(held).toBeGreaterThan(30);
     expect(held).toBeLessThan(300);
     expect(data.packets.at).toHaveLength(300);

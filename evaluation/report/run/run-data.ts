@@ -6,13 +6,14 @@ import { FINAL_ANSWER, HUB_ID, type Packet } from '@gaia-mesh/core/contracts/pac
 import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { listCaveats, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { findStage } from '@gaia-mesh/protocols/layers/registry.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
-import type { ArchivedMetrics, ArchivedRun, Provenance, TaskEnding } from './archived-run.ts';
+import type { ArchivedRun, Provenance } from './archived-run.ts';
 
 /** Packets of a run on its page, which draws as many without delay. */
 const MAX_PACKETS = 100_000;
@@ -32,7 +33,7 @@ const TRACE_CHARACTERS = 2 * 1024 * 1024;
 
 /** A run as its page gets it: what was measured, as it was written, and no words beyond those that the terminal has, too. */
 export interface RunData {
-  readonly metrics: ArchivedMetrics;
+  readonly metrics: RunMetrics;
   readonly made: Provenance;
   /** Losses of servers, agents and models outside of the mesh, in words. */
   readonly warnings: readonly string[];
@@ -40,8 +41,8 @@ export interface RunData {
   readonly results: readonly AnswerRow[];
   /** null for a run that was too long to be recorded. */
   readonly packets: PacketColumns | null;
-  /** Contents of packets by their index, as many as there is room for. */
-  readonly details: Readonly<Record<number, PacketDetail>>;
+  /** Contents of the first packets as JSON, a `PacketDetail` each: a page parses them after it was drawn. */
+  readonly details: string;
   /** Sentences on what the page does not hold, and on bytes that are not those of the run. */
   readonly notes: readonly string[];
   /** The adapter that wrote the shown bytes. */
@@ -74,7 +75,6 @@ interface AnswerRow
 interface TaskData {
   readonly id: string;
   readonly question: string | null;
-  readonly ending: TaskEnding | null;
 }
 
 /** The packets of a run in the order in which the hub had them, one list for each property. */
@@ -115,7 +115,7 @@ export interface PacketDetail {
 }
 
 export async function buildRunData(run: ArchivedRun): Promise<RunData> {
-  const { metrics, made, recording, endings, results, logs } = run;
+  const { metrics, made, recording, results, logs } = run;
   const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / Math.max(1, results.length)));
   const shown = results.slice(0, MAX_RESULTS).map((attempt) => toAnswerRow(attempt, room));
   const common = {
@@ -131,7 +131,7 @@ export async function buildRunData(run: ArchivedRun): Promise<RunData> {
       : [];
   const notes = noteLeft('answers', shown.length, results.length);
   if (recording === null)
-    return { ...common, notes, tasks: [], packets: null, details: {}, writtenWith: metrics.adapter };
+    return { ...common, notes, tasks: [], packets: null, details: '[]', writtenWith: metrics.adapter };
   const writer = await createPacketWriter(recording);
   const entries = sortEntries(recording.packets).slice(0, MAX_PACKETS);
   const documents = Map.groupBy(entries, ({ packet }) => packet.task_id);
@@ -142,10 +142,9 @@ export async function buildRunData(run: ArchivedRun): Promise<RunData> {
     tasks: ids.map((id) => ({
       id: toOneLine(id, 256),
       question: readQuestion(documents.get(id)?.find(({ cause }) => cause === null)),
-      ending: endings.get(id) ?? null,
     })),
     packets: toColumns(recording, entries, ids),
-    details: Object.fromEntries(details.entries()),
+    details: JSON.stringify(details),
     writtenWith: typeof writer === 'string' ? recording.header.adapter : writer.spec,
     notes: [
       ...notes,

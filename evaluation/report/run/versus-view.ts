@@ -1,10 +1,11 @@
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { formatInterval, formatVerdict } from '../../compare/verdict-text.ts';
 import { judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples, MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { count, formatDecimals, toOneLine } from '../../terminal/table.ts';
 import { createTableView, type TableView } from '../../terminal/table-view.ts';
 import { bindNumbers, formatBytes, formatMs, formatRatio } from '../wording.ts';
-import type { ArchivedMetrics, ArchivedRun } from './archived-run.ts';
+import type { ArchivedRun } from './archived-run.ts';
 
 /** Runs against the first of them. */
 export interface VersusView {
@@ -20,7 +21,7 @@ interface Figure {
   readonly isSum: boolean;
   /** True if the figure is the same in every run of the same packets, so that two runs are enough to compare. */
   readonly isExact: boolean;
-  of(metrics: ArchivedMetrics): number;
+  of(metrics: RunMetrics): number;
   text(value: number): string;
 }
 
@@ -66,7 +67,7 @@ export function buildVersusView(runs: readonly ArchivedRun[]): VersusView | null
   };
 }
 
-function describeBytes({ name, of }: Figure, first: ArchivedMetrics, second: ArchivedMetrics): string {
+function describeBytes({ name, of }: Figure, first: RunMetrics, second: RunMetrics): string {
   const [base, other] = [of(first), of(second)];
   if (other === base) return `Run 2 sent as many ${name} as run 1`;
   return `Run 2 sent ${base === 0 ? 'other bytes than' : `${formatRatio(other / base)} the ${name} of`} run 1`;
@@ -76,9 +77,9 @@ function describeBytes({ name, of }: Figure, first: ArchivedMetrics, second: Arc
  * Times of runs are judged as those of invocations: each run is a set of fresh processes, and has one time. Of a single run of each
  * setting nothing can be said, whatever the ratio.
  */
-function describeTimes(all: readonly ArchivedMetrics[], first: ArchivedMetrics): string {
+function describeTimes(all: readonly RunMetrics[], first: RunMetrics): string {
   const bySetting = Map.groupBy(all, formatSetting);
-  const timesOf = (runs: readonly ArchivedMetrics[]) =>
+  const timesOf = (runs: readonly RunMetrics[]) =>
     runs.map(({ elapsed_ms, tasks }) => Math.max(elapsed_ms, Number.MIN_VALUE) / Math.max(1, tasks));
   const [base = [], ...others] = [...bySetting.values()];
   if (others.length === 0) {
@@ -98,7 +99,7 @@ function describeTimes(all: readonly ArchivedMetrics[], first: ArchivedMetrics):
   }
   const compared = others.map((runs) => {
     const pairs = Math.min(base.length, runs.length);
-    const column = (of: readonly ArchivedMetrics[]) => timesOf(of.slice(0, pairs)).map((ms) => [ms]);
+    const column = (of: readonly RunMetrics[]) => timesOf(of.slice(0, pairs)).map((ms) => [ms]);
     return compareNestedSamples(column(base), column(runs), 1);
   });
   const parts = judgeComparisons(compared).map((judged, index) => {
@@ -110,7 +111,7 @@ function describeTimes(all: readonly ArchivedMetrics[], first: ArchivedMetrics):
   return `Time of a task against ${formatSetting(first)} (${count(base.length)} runs). ${parts.join('; ')}.`;
 }
 
-function formatSetting({ team, engine, adapter }: ArchivedMetrics): string {
+function formatSetting({ team, engine, adapter }: RunMetrics): string {
   return [team, engine, adapter].map((name) => toOneLine(name, 40)).join(', ');
 }
 
@@ -121,11 +122,11 @@ function toPerTask(figure: Figure): Figure {
 }
 
 function buildVersusTable(
-  all: readonly ArchivedMetrics[],
-  first: ArchivedMetrics,
+  all: readonly RunMetrics[],
+  first: RunMetrics,
   figures: readonly Figure[],
 ): TableView {
-  const row = (name: string, textOf: (metrics: ArchivedMetrics) => string) => [name, ...all.map(textOf)];
+  const row = (name: string, textOf: (metrics: RunMetrics) => string) => [name, ...all.map(textOf)];
   return createTableView(
     ['', ...all.map(({ adapter }, index) => `#${index + 1} ${toOneLine(adapter, 40)}`)],
     [

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { addLine, createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatRecording, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import { writeArchive } from '@gaia-mesh/core/run/archive-run.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { buildRecordedMetrics } from '@gaia-mesh/core/run/metrics/recorded-metrics.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
@@ -23,6 +26,7 @@ interface SampleOptions {
 
 type RecordedRun = ArchivedRun & { readonly recording: Recording };
 
+const RUN_ID = '20261124-221000-5a3b1e';
 const AGENTS = ['0', '1'];
 const TASK_US = 10_000;
 
@@ -32,7 +36,7 @@ const TASK_US = 10_000;
  */
 export async function sampleArchive(options: SampleOptions = {}): Promise<string> {
   const { tasks = 1, text = 'hello', steps = 1, adapter: spec = 'json', files = {} } = options;
-  const codecs = openMembers(await loadAdapter(spec), 'sample', AGENTS);
+  const codecs = openMembers(await loadAdapter(spec), RUN_ID, AGENTS);
   const packets = Array.from({ length: tasks }, (_, task) => packetsOf(task, steps, text)).flat();
   const types: Record<string, LedgerLine> = {};
   const total = createLedgerLine();
@@ -67,10 +71,10 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     const ending = { task_id: packet.task_id, answer: text, status: 'answered', elapsed_ms: 2 };
     hubLog.push(JSON.stringify({ event: 'task_ended', time: 0, token_sum: 0, ...ending }));
   }
-  const header = { run_id: 'sample', team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
+  const header = { run_id: RUN_ID, team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
   const agents = AGENTS.map((id) => ({ id, tool: text }));
   return packed({
-    'metrics.json': JSON.stringify(metricsOf(options, types, total)),
+    'metrics.json': JSON.stringify(metricsOf(options, types, total, recorded)),
     'recording.jsonl': formatRecording({
       header: { ...header, engine: text, agents },
       packets: recorded,
@@ -118,12 +122,15 @@ function packetsOf(task: number, steps: number, text: string): RecordedPacket[] 
 
 function metricsOf(
   { tasks = 1, adapter = 'json', text = 'hello' }: SampleOptions,
-  types: object,
+  types: RunMetrics['ledger']['types'],
   total: LedgerLine,
-) {
-  const parts = { encode: 40, relay: 60, wire: 400, decode: 20, tool: 200, engine: 1000, agent: 280 };
+  recorded: readonly RecordedPacket[],
+): RunMetrics {
+  const noted = { packets: recorded.filter(({ cause }) => cause !== null).length, missing: [] };
+  const traffic = { packets: total.wire, session: 50, acks: 0, sockets: total.wire + 50 };
   return {
-    run_id: 'sample',
+    schema_version: 1,
+    run_id: RUN_ID,
     status: 'answered',
     answer: tasks === 1 ? text : null,
     adapter,
@@ -131,17 +138,35 @@ function metricsOf(
     engine: text,
     bytes_tx: total.wire * 2,
     bytes_rx: total.wire,
-    pkt_cnt: total.packets,
+    pkt_cnt: noted.packets,
     header_overhead: total.header_size,
     token_sum: total.packets,
     elapsed_ms: 2 * tasks,
     quality_score: null,
+    exact_match: null,
+    rouge_l: null,
     normalized_em: null,
+    f1: null,
+    token_source: 'embedded',
+    init_bytes: 0,
     session_bytes: 100,
+    ack_bytes: 0,
+    refused_packets: 0,
     tasks,
     answered: tasks,
-    time_us: { ...parts, total: 2000 },
-    ledger: { balanced: true, differences: [], types, total },
+    warnings: [],
+    agents: [],
+    packet_types: {},
+    ...buildRecordedMetrics(new Timeline(recorded), noted, [], new Map()),
+    ledger: {
+      balanced: true,
+      differences: [],
+      types,
+      total,
+      unbooked_bytes: 0,
+      written: traffic,
+      read: { ...traffic, refused: 0, torn: 0, repeated: 0 },
+    },
   };
 }
 

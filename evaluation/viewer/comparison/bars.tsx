@@ -154,14 +154,25 @@ export function CausesCard({ file: { attributions, baseline } }: { readonly file
     let reached = 1;
     const steps = shares.map(({ factor, from, to, share, verdict }) => {
       const step = {
-        ...{ arm: formatName(arm), change: toLine(`${factor}: ${from} → ${to}`, 80), verdict },
-        ...{ from: reached, ratio: share.ratio, interval: formatInterval(share) },
+        arm: formatName(arm),
+        change: toLine(`${factor}: ${from} → ${to}`, 80),
+        verdict,
+        from: reached,
+        ratio: share.ratio,
+        interval: formatInterval(share),
       };
       reached *= share.ratio;
       return step;
     });
-    const whole = { change: 'all changes', from: 1, ratio: total.ratio, interval: formatInterval(total) };
-    return [...steps, { arm: formatName(arm), ...whole, verdict: 'whole' }];
+    const whole = {
+      arm: formatName(arm),
+      change: 'all changes',
+      verdict: 'whole',
+      from: 1,
+      ratio: total.ratio,
+      interval: formatInterval(total),
+    };
+    return [...steps, whole];
   });
   const ends = rows.flatMap(({ from, ratio }) => [from, from * ratio]).map(Math.log);
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];

@@ -19,7 +19,7 @@ import { buildStackTables } from '../../compare/stacks/figures/stack-columns.ts'
 import { formatMargin, formatName, formatVerdict, METRIC_NAMES } from '../../compare/verdict-text.ts';
 import { Forest, ForestAxis, listRatioTicks } from '../chart.tsx';
 import { formatDate } from '../format.ts';
-import { Card, Choice, Notes, Title } from '../parts.tsx';
+import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
 import { ArmBytesCard, CausesCard, CpuCard } from './bars.tsx';
 import { listPanels, PanelsCard } from './panels.tsx';
@@ -87,11 +87,14 @@ function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
   const [chosen, setChosen] = useState(0);
   const metric = metrics[chosen] ?? 'time';
   const rows = listVerdictRows(file);
+  const judged = createVerdictColumns(metric);
   const columns = toPageColumns(
     [
       createNameColumn(file.kind === 'adapters' ? 'adapter' : 'stack'),
-      { ...bytesRatio, header: 'bytes ×', explain: 'exact bytes as a multiple of the baseline’s' },
-      ...createVerdictColumns(metric),
+      // The verdict stands beside the name: a phone shows it without scrolling.
+      ...judged.slice(-1),
+      { ...bytesRatio, header: 'bytes ×', explain: 'exact bytes as a multiple of the baseline’s', rank: 1 },
+      ...judged.slice(0, -1),
     ],
     rows,
   );
@@ -116,9 +119,13 @@ function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
       <ResultTable
         label={`Verdicts on ${METRIC_NAMES[metric]}`}
         rows={rows}
-        columns={columns.toSpliced(2, 0, createForestColumn(rows, metric, file.margin))}
+        columns={columns.toSpliced(4, 0, createForestColumn(rows, metric, file.margin))}
       />
-      {open === null ? null : <p class="about">{open}</p>}
+      {open === null ? null : (
+        <p class="about">
+          <Prose text={open} />
+        </p>
+      )}
       <details>
         <summary>How a verdict is found</summary>
         <p class="about">
@@ -195,9 +202,7 @@ function FiguresCard({ sections }: { readonly sections: readonly Section[] }) {
               )),
             )}
             <p class="about">
-              {note
-                .split('`')
-                .map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))}
+              <Prose text={note} />
             </p>
           </details>
         ))}
@@ -210,7 +215,9 @@ function LimitsCard({ file, limits }: { readonly file: ComparisonFile; readonly 
     <Card title="What these numbers cannot tell" nav="Limits" id="limits">
       <ul class="list">
         {limits.map((limit) => (
-          <li key={limit}>{limit}</li>
+          <li key={limit}>
+            <Prose text={limit} />
+          </li>
         ))}
       </ul>
       <p class="about">

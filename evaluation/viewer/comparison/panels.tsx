@@ -7,7 +7,7 @@ import type {
 } from '../../compare/comparison-file.ts';
 import { computeKeptBytes } from '../../compare/stacks/figures/stack-columns.ts';
 import { formatName } from '../../compare/verdict-text.ts';
-import { Chart } from '../chart.tsx';
+import { Chart, listLogTicks } from '../chart.tsx';
 import { formatBytes, formatCount, formatMs, formatTick, showHidden } from '../format.ts';
 import { Card } from '../parts.tsx';
 
@@ -64,7 +64,8 @@ function toGrowth({ arms }: AdaptersComparison, what: 'bytes' | 'time'): PanelsV
     ];
   });
   return {
-    ...{ id: `growth-${what}`, title: `${isBytes ? 'Bytes' : 'Time'} as the team grows` },
+    id: `growth-${what}`,
+    title: `${isBytes ? 'Bytes' : 'Time'} as the team grows`,
     about: `Of all tasks${isBytes ? ', copies to each recipient included' : ', as a median'}. ${GREY}`,
     panels: [...Map.groupBy(points, ({ adapter }) => adapter)].map(([adapter, own]) => ({
       label: formatName(adapter),
@@ -85,7 +86,9 @@ function toCurves({ arms }: StacksComparison): PanelsView {
       return [{ x: point.offered_per_s, y: us / 1000, title }];
     });
   return {
-    ...{ id: 'load', nav: 'Load', title: 'Latency by load' },
+    id: 'load',
+    nav: 'Load',
+    title: 'Latency by load',
     about: `Strong line: half of the exchanges take at most this; thin line: 99 of 100 do. Dashed: the knee, the highest load at which the median is less than ten times that of the lowest; red: a load that it did not keep up with. ${GREY}`,
     panels: arms.flatMap(({ name, curve, knee_per_s: mark }) =>
       curve === null
@@ -109,7 +112,8 @@ function toCurves({ arms }: StacksComparison): PanelsView {
 /** Exchanges a second by the number that are under way at once. */
 function toThroughput({ arms }: StacksComparison): PanelsView {
   return {
-    ...{ id: 'throughput', title: 'Throughput by concurrency' },
+    id: 'throughput',
+    title: 'Throughput by concurrency',
     about: `Each exchange begins as one before it ends. Dots are rounds, the line goes through their medians. ${GREY}`,
     panels: arms.map(({ name, saturation }) => ({
       label: formatName(name),
@@ -143,7 +147,8 @@ function toSizes({ arms }: StacksComparison): PanelsView {
           ],
   );
   return {
-    ...{ id: 'sizes', title: 'Latency by size' },
+    id: 'sizes',
+    title: 'Latency by size',
     about: `Strong line: half of the exchanges take at most this; thin line: 99 of 100 do. ${GREY}`,
     panels: [...Map.groupBy(sized, ({ name }) => name)].map(([name, own]) => {
       const points = (which: 'p50' | 'p99') =>
@@ -164,7 +169,8 @@ function toSizes({ arms }: StacksComparison): PanelsView {
 /** The server's memory as one task grows. */
 function toMemory({ arms }: StacksComparison): PanelsView {
   return {
-    ...{ id: 'memory', title: 'Memory as a task grows' },
+    id: 'memory',
+    title: 'Memory as a task grows',
     about: `Heap of the server after a collection, while one task gets more and more exchanges. ${GREY}`,
     panels: arms.flatMap(({ name, growth }) =>
       growth === null
@@ -190,7 +196,8 @@ function toMemory({ arms }: StacksComparison): PanelsView {
 function toRounds({ arms }: ComparisonFile): PanelsView {
   const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
   return {
-    ...{ id: 'rounds', title: 'Rounds over time' },
+    id: 'rounds',
+    title: 'Rounds over time',
     about: `Dots are rounds, the line goes through the median of each invocation. Arms took turns, so what the machine did at a time is seen in all charts at the same place. ${GREY}`,
     panels: arms.map(({ name, samples_us: { time } }) => {
       const toPoint = (us: number, at: number, what: string) => ({
@@ -237,7 +244,12 @@ export function PanelsCard({ view: { panels, x, y, ...card } }: { readonly view:
                   type: x.isLog ? 'log' : 'linear',
                   domain: widen(xs, x.isLog),
                   label: x.label,
-                  ticks: given.length > 7 ? Math.max(2, width / 70) : given,
+                  ticks:
+                    given.length <= 6
+                      ? given
+                      : x.isLog
+                        ? listLogTicks(...widen(xs, true), width / 60)
+                        : width / 70,
                   tickFormat: formatTick,
                 },
                 y: {

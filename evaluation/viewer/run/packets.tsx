@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { PacketColumns, PacketDetail, RunData } from '../../report/run/run-data.ts';
 import { formatBytes, formatCount, formatMs, toLine } from '../format.ts';
 import { type Flow, Lanes } from '../lanes.tsx';
-import { Badge, Card, Choice, Select, Source } from '../parts.tsx';
+import { Badge, Card, Choice, Later, Select, Source } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 import { LineBar } from './bytes.tsx';
 
@@ -85,9 +85,11 @@ export function Packets({ run, task, onTask }: PacketsProps) {
           onOpen={setSelected}
         />
       )}
-      <Card title="Packets" id="packet-list">
-        <PacketTable run={run} packets={packets} shown={shown} selected={opened} onSelect={setSelected} />
-      </Card>
+      <Later>
+        <Card title="Packets" id="packet-list">
+          <PacketTable run={run} packets={packets} shown={shown} selected={opened} onSelect={setSelected} />
+        </Card>
+      </Later>
     </>
   );
 }
@@ -95,6 +97,15 @@ export function Packets({ run, task, onTask }: PacketsProps) {
 /** Tasks that a list offers; the table of answers leads to the others. */
 const MAX_CHOICES = 500;
 const NOBODY: readonly number[] = [];
+
+const detailsOfRuns = new WeakMap<RunData, readonly PacketDetail[]>();
+
+/** Parses the contents of a run's packets when they are asked for. */
+function readDetails(run: RunData): readonly PacketDetail[] {
+  const details = detailsOfRuns.get(run) ?? JSON.parse(run.details);
+  detailsOfRuns.set(run, details);
+  return details;
+}
 
 /** Lists for each packet the nodes that sent something because of it. */
 function listTakers({ cause, from }: PacketColumns): number[][] {
@@ -135,7 +146,7 @@ interface InspectorProps {
 /** One packet: what it says, as text and as bytes, and what it came of. */
 function Inspector({ run, packets, packet, onClose, onOpen }: InspectorProps) {
   const [view, setView] = useState(0);
-  const detail = run.details[packet];
+  const detail = readDetails(run)[packet];
   const { nodes, types, at, bytes, cause, tool, isTimed } = packets;
   const nameNode = (index: number | undefined) => {
     const node = nodes[index ?? 0];
@@ -231,7 +242,7 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
   const { nodes, types, cause, at, isTimed } = packets;
   const nameNode = (index: number) => toLine(nodes[index]?.tool || (nodes[index]?.id ?? ''), 40);
   const finals = new Set(packets.final);
-  const lineOf = (packet: number) => run.details[packet]?.line;
+  const lineOf = (packet: number) => readDetails(run)[packet]?.line;
   const columns: Column<number>[] = [
     {
       header: 'packet',

@@ -10,7 +10,7 @@ import {
   toLine,
   UNKNOWN,
 } from '../format.ts';
-import { Badge, Card, type Fact, Facts, Notes, Source, Title, type Tone } from '../parts.tsx';
+import { Badge, Card, type Fact, Facts, Later, Notes, Source, Title, type Tone } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 import { ByteBridge, BytesByType } from './bytes.tsx';
 import { LinksCard, Packets } from './packets.tsx';
@@ -56,12 +56,14 @@ export function RunPart({ run, isFirst }: RunPartProps) {
       <div class="grid">
         {run.results.length === 0 ? null : <AnswersCard run={run} chosen={task} onChoose={setTask} />}
         <Packets run={run} task={task} onTask={setTask} />
-        <TimeCard run={run} />
-        <ByteBridge metrics={metrics} />
-        <BytesByType metrics={metrics} />
-        <HopsCard run={run} />
-        <LinksCard packets={run.packets} />
-        <AgentsCard run={run} />
+        <Later>
+          <TimeCard run={run} />
+          <ByteBridge metrics={metrics} />
+          <BytesByType metrics={metrics} />
+          <HopsCard run={run} />
+          <LinksCard packets={run.packets} />
+          <AgentsCard run={run} />
+        </Later>
         {notes.length === 0 ? null : (
           <Card title="What this page does not hold">
             <ul class="list">

@@ -30,7 +30,8 @@ describe('report', () => {
     const [run] = JSON.parse(data?.[1] ?? '').runs;
     expect(run.made).toMatchObject({ command: expect.stringContaining('run bench -- --port-base auto') });
     expect(run.metrics).toMatchObject({ run_id: metrics.run_id, answer: metrics.answer });
-    const { packets, details } = run;
+    const { packets } = run;
+    const details = JSON.parse(run.details);
     expect(packets.at).toHaveLength(metrics.ledger.total.packets);
     // Encoded again, each is as long as it was on the wire.
     for (const [index, bytes] of packets.bytes.entries())
