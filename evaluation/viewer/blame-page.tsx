@@ -1,7 +1,7 @@
 import { dot, gridY, line, pointer, ruleX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { BlameView } from '../report/blame/blame-view.ts';
-import { Chart } from './chart.tsx';
+import { Chart, QUARTERS } from './chart.tsx';
 import { formatCount, formatDecimals, formatPercent, toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
@@ -11,7 +11,6 @@ type Effect = Message['again'];
 
 /** Marks of what stands in the place of a message. */
 const SYMBOLS = { truth: 'triangle', other: 'square', neutral: 'times' } as const;
-const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 
 /** The search for the message that made an answer wrong. */
 export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonly isFirst: boolean }) {

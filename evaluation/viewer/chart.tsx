@@ -17,6 +17,9 @@ interface ChartProps {
 /** The series colours in the order in which they are given to arms; each passes contrast in light and dark. */
 export const HUES = ['--s1', '--s2', '--s3', '--s4'] as const;
 
+/** Ticks of an axis of shares. */
+export const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
+
 export function hue(index: number): string {
   return `var(${HUES[index % HUES.length]})`;
 }

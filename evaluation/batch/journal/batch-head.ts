@@ -38,6 +38,9 @@ const questionSchema = z.strictObject({
 const batchHeadSchema = z.strictObject({
   schema_version: z.literal(HEAD_VERSION),
   gaia_mesh: z.string(),
+  /** The command line that asked the questions, and the machine; null in heads that were written before they were kept. */
+  command: z.string().nullable().default(null),
+  machine: z.string().nullable().default(null),
   /** Names of the files beside it with the answers, and with the attempts. */
   answers: z.string().min(1),
   journal: z.string().min(1),

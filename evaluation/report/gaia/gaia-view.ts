@@ -24,6 +24,8 @@ export interface GaiaView {
   readonly alarm: string | null;
   readonly repeat: number;
   readonly source: string | null;
+  readonly command: string | null;
+  readonly machine: string | null;
   /** Milliseconds since 1970 at which the last attempt ended; null before the first. */
   readonly endedAt: number | null;
   readonly baseline: string;
@@ -57,6 +59,8 @@ export function buildGaiaView({ batch, summaries }: GaiaSource): GaiaView {
     alarm: findAlarm(teams, head.repeat),
     repeat: head.repeat,
     source: head.source,
+    command: head.command,
+    machine: head.machine,
     endedAt: findEnd(batch),
     baseline: paired.baseline,
     teams: teams.map(([name, summary]) => ({

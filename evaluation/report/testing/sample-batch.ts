@@ -41,6 +41,8 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
   const head: BatchHead = {
     schema_version: 2,
     gaia_mesh: '0.1.0',
+    command: 'npm run gaia -- --team all',
+    machine: 'a processor, 2 cores, Node v24',
     answers: 'answers.jsonl',
     journal: 'answers.jsonl.journal',
     source: `questions${text}.jsonl`,
