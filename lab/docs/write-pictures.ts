@@ -21,13 +21,19 @@ const pictures = path.join(codeFolder, 'docs', 'pictures');
 mkdirSync(pictures, { recursive: true });
 // The run is the user's first one: its page shows the command as it is typed.
 command('bench');
-command('report', '--out', path.join(folder, 'report.html'));
+command('report', '--out', path.join(folder, 'run.html'));
+// The comparison is the README's, with its budget.
+command('compare', '--adapters', 'json,msgpack,a2a', '--budget', '30', '--out', folder);
+command('report', '--comparison', path.join(folder, 'comparison.json'), '--out', path.join(folder, 'comparison.html'));
 const shared = await shareBrowser();
 const browser = await connectBrowser(shared.url);
 for (const colorScheme of ['light', 'dark'] as const) {
   const page = await browser.newPage({ viewport: SIZE, colorScheme });
-  await page.goto(pathToFileURL(path.join(folder, 'report.html')).href);
-  await page.screenshot({ path: path.join(pictures, `run-${colorScheme}.png`) });
+  for (const name of ['run', 'comparison']) {
+    await page.goto(pathToFileURL(path.join(folder, `${name}.html`)).href);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}.png`) });
+  }
 }
 await browser.close();
 await shared.close();
