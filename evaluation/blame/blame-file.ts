@@ -70,6 +70,11 @@ export const blameSchema = z.strictObject({
   /** Places of messages that made the answer wrong, the largest effect first, and then of those that changed the wrong answer. */
   blamed: z.array(whole),
   headline: z.string(),
+  measured_at: z.iso
+    .datetime()
+    .nullable()
+    .default(null)
+    .describe('end of the search; null in files of before'),
 });
 export type BlameFile = z.infer<typeof blameSchema>;
 export type BlamedMessage = BlameFile['messages'][number];

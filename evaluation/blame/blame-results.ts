@@ -128,6 +128,7 @@ export function blameFile(plan: BlamePlan, trials: Trials, end: BatchEnd): Blame
     departed: departed[0]?.reason,
     ...facts,
     headline: formatHeadline(facts),
+    measured_at: new Date().toISOString(),
   };
 }
 

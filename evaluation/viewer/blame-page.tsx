@@ -2,7 +2,7 @@ import { dot, gridY, line, pointer, ruleX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { BlameView } from '../report/blame/blame-view.ts';
 import { Chart, QUARTERS } from './chart.tsx';
-import { formatCount, formatDecimals, formatPercent, toLine } from './format.ts';
+import { formatCount, formatDate, formatDecimals, formatPercent, toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
 
@@ -16,13 +16,16 @@ const SYMBOLS = { truth: 'triangle', other: 'square', neutral: 'times' } as cons
 export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonly isFirst: boolean }) {
   const { file } = view;
   const { branches, tries, margin, engine, model } = file;
+  const [answer = '', ...more] = file.headline.split(/(?<=\.) (?=[A-Z])/);
   return (
     <>
       <Title
         isFirst={isFirst}
-        title={file.headline}
-        lede={`“${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
+        title={answer}
+        lede={`${more.join(' ')} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
+        command={view.command}
         made={[
+          file.measured_at === null ? null : formatDate(file.measured_at),
           `team ${file.team}`,
           `engine ${engine}${model === null ? '' : ` ${model}`}`,
           `task ${file.task_id}`,

@@ -89,7 +89,7 @@ export function Title({ title, lede, command, made = [], isFirst }: TitleProps) 
 }
 
 /** A command that can be copied. */
-export function Command({ text }: { readonly text: string }) {
+function Command({ text }: { readonly text: string }) {
   return (
     <span class="command">
       <code>{showHidden(text)}</code>

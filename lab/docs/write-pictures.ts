@@ -23,8 +23,22 @@ mkdirSync(pictures, { recursive: true });
 command('bench');
 command('report', '--out', path.join(folder, 'run.html'));
 // The comparison is the README's, with its budget.
-command('compare', '--adapters', 'json,msgpack,a2a', '--budget', '30', '--out', folder);
-command('report', '--comparison', path.join(folder, 'comparison.json'), '--out', path.join(folder, 'comparison.html'));
+command(
+  'compare',
+  '--adapters',
+  'json,msgpack,a2a',
+  '--budget',
+  '30',
+  '--out',
+  path.join(folder, 'compared'),
+);
+command(
+  'report',
+  '--comparison',
+  path.join(folder, 'compared', 'comparison.json'),
+  '--out',
+  path.join(folder, 'comparison.html'),
+);
 const shared = await shareBrowser();
 const browser = await connectBrowser(shared.url);
 for (const colorScheme of ['light', 'dark'] as const) {
