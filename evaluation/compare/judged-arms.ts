@@ -19,17 +19,16 @@ type ArmFigures = Pick<ComparedArm, 'name' | 'invocations' | 'wire_bytes' | 'sam
 /** Values that are stored as measured: ∞ becomes null in JSON. */
 type Judged = ReturnType<typeof judgeComparisons>[number];
 
-interface JudgeOptions {
-  /** Samples of the baseline's second arm. */
-  readonly again: Samples;
-  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
-  readonly margin: number;
-}
-
-/** Compares each arm with the baseline, which is the first, and the baseline with itself. */
+/**
+ * Compares each arm with the baseline, which is the first, and the baseline with itself.
+ *
+ * @param again samples of the baseline's second arm
+ * @param margin ratios within 1 / (1 + margin) to 1 + margin count as equal
+ */
 export function judgeArms<Own extends ArmFigures>(
   arms: readonly [Own, ...Own[]],
-  { again, margin }: JudgeOptions,
+  again: Samples,
+  margin: number,
 ) {
   const [baseline, ...others] = arms;
   const judge = (metric: Metric) => judgeMetric(metric, arms, again, margin);

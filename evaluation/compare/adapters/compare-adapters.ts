@@ -21,7 +21,7 @@ export async function compareAdapters(options: CompareOptions) {
   if (baseline === undefined) throw new Error('the baseline was not measured');
   return {
     ...describeExperiment(measured),
-    ...judgeArms([baseline, ...others], { again: collectSamples(measured.nullArm), margin: options.margin }),
+    ...judgeArms([baseline, ...others], collectSamples(measured.nullArm), options.margin),
     passes: adapterArms.passes,
   };
 }

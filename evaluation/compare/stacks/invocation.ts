@@ -3,8 +3,8 @@ import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
 import { type GrowthPoint, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
-import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
-import type { CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
+import { Pair, type PairLoad } from './peers/pair.ts';
+import type { CommandOf, CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
 
 /** The load of one pair of fresh processes. */
 interface PairProtocol {
@@ -71,13 +71,18 @@ const MIN_OPEN = 20;
 /** A pair of fresh processes that is measured. */
 export class PairSession implements Session<Invocation> {
   readonly #pair: Pair;
-  readonly #options: PairOptions;
+  readonly #options: CommandOf<'serve'>;
   readonly #protocol: PairProtocol;
   readonly #beganMs: number;
   readonly #plannedEndMs: number;
   #measured: Invocation;
 
-  private constructor(pair: Pair, options: PairOptions, protocol: PairProtocol, times: [number, number]) {
+  private constructor(
+    pair: Pair,
+    options: CommandOf<'serve'>,
+    protocol: PairProtocol,
+    times: [number, number],
+  ) {
     this.#pair = pair;
     this.#options = options;
     this.#protocol = protocol;
@@ -87,7 +92,7 @@ export class PairSession implements Session<Invocation> {
   }
 
   static async open(
-    options: PairOptions,
+    options: CommandOf<'serve'>,
     protocol: PairProtocol,
     { plannedEndMs, signal }: InvocationPlan,
   ): Promise<PairSession> {
@@ -147,7 +152,11 @@ export class PairSession implements Session<Invocation> {
  * Counts the bytes of one pass, separately for answered exchanges and others. Each is preceded by an uncounted pass: on HTTP/2 the headers
  * of the first requests fill a table that later ones refer to, and one-time costs of a session do not belong to an exchange.
  */
-async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number): Promise<CountedBytes> {
+async function countBytes(
+  pair: Pair,
+  options: CommandOf<'serve'>,
+  maxInFlight: number,
+): Promise<CountedBytes> {
   const { exchanges, workMs } = options;
   const concurrency = workMs > 0 ? Math.min(PASS_CONCURRENCY, maxInFlight) : 1;
   const firstUse = { sent: 0, received: 0 };

@@ -5,8 +5,7 @@ import type { Design, ExperimentOptions, InvocationPlan } from '../experiment.ts
 import type { Arm } from './arms.ts';
 import { toStackSettings } from './factors.ts';
 import { type Invocation, PairSession } from './invocation.ts';
-import type { PairOptions } from './peers/pair.ts';
-import type { PlannedExchange } from './peers/protocol.ts';
+import type { CommandOf, PlannedExchange } from './peers/protocol.ts';
 
 /** Invocations that a verdict needs; further ones improve it more than longer ones. */
 const WANTED_INVOCATIONS = MIN_INVOCATIONS;
@@ -125,7 +124,7 @@ function clampMeasuredMs(ms: number): number {
   return Math.min(MEASURED_MS.most, Math.max(MEASURED_MS.least, ms));
 }
 
-function buildPairOptions(arm: Arm, { identity, exchangesOf }: StackArmsOptions): PairOptions {
+function buildPairOptions(arm: Arm, { identity, exchangesOf }: StackArmsOptions): CommandOf<'serve'> {
   const { stack, settings } = arm;
   return {
     stack,

@@ -40,7 +40,7 @@ export function reportStacks(reported: ReportInput): StacksComparison {
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
-  const judged = judgeArms([baseline, ...others], { again: collectSamples(measured.nullArm), margin });
+  const judged = judgeArms([baseline, ...others], collectSamples(measured.nullArm), margin);
   const report = {
     kind: 'stacks',
     sentence: null,

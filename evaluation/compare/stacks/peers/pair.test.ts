@@ -3,8 +3,9 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { StackSettings } from '@gaia-mesh/stacks/contract/stack.ts';
 import { sumWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { afterEach, expect, test } from 'vitest';
-import { Pair, type PairOptions } from './pair.ts';
+import { Pair } from './pair.ts';
 import { makePlayable } from './planned-inbox.ts';
+import type { CommandOf } from './protocol.ts';
 
 /** Real processes: a client and a server of a stack that is in a file of its own. */
 
@@ -25,7 +26,7 @@ function packetOf(id: string, text: string): Packet {
   return { type: 'said', from: 'a', id, task_id: 't', token_used: 0, ts: 1, payload: { text } };
 }
 
-const options: PairOptions = {
+const options: CommandOf<'serve'> = {
   stack: { name: 'framed/tcp', implementation: 'bare', file },
   settings,
   exchanges: makePlayable([

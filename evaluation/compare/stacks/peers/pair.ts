@@ -4,17 +4,16 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { StackSettings, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { compareEnds, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
-import type { Counted, CpuUs, Load, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
-
-/** The work of two processes: one serves, the other sends requests. */
-export interface PairOptions {
-  readonly stack: StackRef;
-  readonly settings: StackSettings;
-  /** Exchanges as {@link makePlayable} returns them. */
-  readonly exchanges: readonly PlannedExchange[];
-  /** Milliseconds that the work for an answer takes. */
-  readonly workMs: number;
-}
+import type {
+  CommandOf,
+  Counted,
+  CpuUs,
+  Load,
+  PlannedExchange,
+  Play,
+  PlayResult,
+  StackRef,
+} from './protocol.ts';
 
 export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
@@ -42,7 +41,7 @@ export class Pair {
 
   /** @throws MeshError as the stack does; `agent` when a process fails */
   static async start(
-    { stack, settings, exchanges, workMs }: PairOptions,
+    { stack, settings, exchanges, workMs }: CommandOf<'serve'>,
     signal: AbortSignal,
   ): Promise<Pair> {
     const server = new PeerProcess(`server of ${stack.name}`);

@@ -9,6 +9,7 @@ import * as z from 'zod';
 import {
   answerSchema,
   type Command,
+  type CommandOf,
   type Counted,
   connectedSchema,
   countedSchema,
@@ -24,8 +25,6 @@ const closedSchema = z.strictObject({});
 const STDERR_BYTES = 4 * 1024;
 /** Additional wait for a load that does not end by itself. */
 const SLACK_MS = 30_000;
-
-type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: Name }>, 'do'>;
 
 interface Call {
   readonly resolve: (value: unknown) => void;

@@ -122,6 +122,8 @@ export const commandSchema = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('close') }),
 ]);
 export type Command = z.infer<typeof commandSchema>;
+/** A command's own fields. */
+export type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: Name }>, 'do'>;
 export type Play = z.infer<typeof playSchema>;
 
 export const servedSchema = z.strictObject({ address: z.string() });

@@ -7,33 +7,38 @@ import { readBody } from '../../http/http-server.ts';
 import type { AgentWire, Operation } from './agent-wire.ts';
 import type { HttpDialect } from './dialects.ts';
 
-interface HttpWireOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum bytes of an answer, and of all events of a stream together. */
-  readonly maxBytes?: number;
-}
-
 /** Calls an agent by JSON-RPC or REST, at the URL of an interface. */
 export class HttpWire implements AgentWire {
   readonly #dialect: HttpDialect;
   readonly #http: HttpClient;
   readonly #root: string;
   readonly #query: string;
-  readonly #options: HttpWireOptions;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #maxBytes: number | undefined;
 
-  /** @param root path and query of the interface's URL */
-  constructor(dialect: HttpDialect, http: HttpClient, root: string, options: HttpWireOptions = {}) {
+  /**
+   * @param root path and query of the interface's URL
+   * @param maxBytes maximum bytes of an answer, and of all events of a stream together
+   */
+  constructor(
+    dialect: HttpDialect,
+    http: HttpClient,
+    root: string,
+    headers: Readonly<Record<string, string>> = {},
+    maxBytes?: number,
+  ) {
     this.#dialect = dialect;
     this.#http = http;
     const [below = '', query = ''] = root.split('?', 2);
     this.#root = below;
     this.#query = query;
-    this.#options = options;
+    this.#headers = headers;
+    this.#maxBytes = maxBytes;
   }
 
   async call(operation: Operation, signal: AbortSignal): Promise<unknown> {
     const response = await this.#open(operation, signal);
-    const text = await readBody(response, this.#options.maxBytes).catch((cause: unknown) => {
+    const text = await readBody(response, this.#maxBytes).catch((cause: unknown) => {
       if (cause instanceof MeshError) throw cause;
       throw new MeshError('agent', `A2A: ${operation.method}: ${shortenReason(toErrorMessage(cause))}`, {
         cause,
@@ -45,7 +50,7 @@ export class HttpWire implements AgentWire {
   async *events(operation: Operation, signal: AbortSignal) {
     const response = await this.#open(operation, signal);
     const status = response.statusCode ?? 0;
-    const { maxBytes } = this.#options;
+    const maxBytes = this.#maxBytes;
     if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
       const text = (await readBody(response, maxBytes)).toString();
       yield this.#dialect.result(operation, { status, text });
@@ -77,7 +82,7 @@ export class HttpWire implements AgentWire {
     const { method, path, body } = this.#dialect.request(operation);
     const headers: Record<string, string> = {
       'A2A-Version': this.#dialect.version,
-      ...this.#options.headers,
+      ...this.#headers,
     };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     // A request to the interface itself goes to its URL as it is.

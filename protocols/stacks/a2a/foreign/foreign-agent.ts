@@ -317,10 +317,13 @@ async function openWire(
   const headers = buildAuthorization(endpoint);
   const maxBytes = endpoint.maxMessageBytes;
   if (dialect !== undefined)
-    return new HttpWire(dialect, new HttpClient(url.origin, HTTP_SETTINGS), `${url.pathname}${url.search}`, {
+    return new HttpWire(
+      dialect,
+      new HttpClient(url.origin, HTTP_SETTINGS),
+      `${url.pathname}${url.search}`,
       headers,
       maxBytes,
-    });
+    );
   const { Authorization } = headers;
   const own = Authorization === undefined ? {} : { authorization: Authorization };
   const connection = new GrpcConnection(url.origin, { headers: own, maxBytes });
