@@ -1,6 +1,7 @@
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { listStems } from '@gaia-mesh/reader/language/words.ts';
 import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
@@ -37,6 +38,8 @@ export function findCandidates(
   const [first] = matters;
   if (matters.length === 1 && first?.form === 'printed' && first.text !== '' && !first.text.includes('\n'))
     return readPrintedAnswer(question, first);
+  const looked = matters.filter(({ form }) => form === 'printed').flatMap((one) => lookUpKey(question, one));
+  if (looked.length > 0) return rankCandidates([{ candidates: looked, why: '' }]);
   const tables = matters.map(({ text }) => fromTables(question, separator, text, settings));
   const prose = matters
     .filter(({ form }) => form !== 'table')
@@ -59,6 +62,29 @@ function readPrintedAnswer(question: string, { name, text }: Matter): Candidates
   if (unused.length > 0)
     return { candidates: [], why: `${name} was run unchanged and ignores ${unused.join(', ')}` };
   return { candidates: [{ answer: text, chance: 1, evidence: `${name} prints: “${text}”` }], why: '' };
+}
+
+/** Matches a line of output that names its value, up to where a sentence would be. */
+const KEYED = /^\s*([^:=]{1,60}?)\s*[:=]\s*(\S.*)$/;
+/** Chance of a value whose name the question has; it may be that of another part of the output. */
+const LOOKED_UP_CHANCE = 0.9;
+
+/** Looks up the value whose name is in the question, in output most of whose lines are names with values. */
+function lookUpKey(question: string, { name, text }: Matter): Candidate[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const entries = lines.flatMap((line) => {
+    const [, key = '', value = ''] = KEYED.exec(line) ?? [];
+    return key === '' ? [] : [{ stems: [...listStems(key)], value: value.trim(), line: line.trim() }];
+  });
+  if (entries.length < 2 || 2 * entries.length < lines.length) return [];
+  const asked = listStems(question.replaceAll(name, ''));
+  const named = entries
+    .filter(({ stems }) => stems.length > 0 && stems.every((stem) => asked.has(stem)))
+    .sort((a, b) => b.stems.length - a.stems.length);
+  const [best, second] = named;
+  // Two names of equal length in one question: which of them is asked for is not clear.
+  if (best === undefined || best.stems.length === second?.stems.length) return [];
+  return [{ answer: best.value, chance: LOOKED_UP_CHANCE, evidence: `${name} prints: “${best.line}”` }];
 }
 
 /** Answers by the tables in a text; a text without tables gives no reason. */

@@ -114,6 +114,12 @@ describe('the embedded engine in the seat of a model', () => {
     });
   });
 
+  test('looks a value up by its name in what a program prints, and names it twice in none', async () => {
+    const replies = { 'execute_python_file a.py': 'Total length: 48 km\nLongest leg: 13 km\nLegs: 5\n' };
+    const looked = await converse(alone({ question: 'How long is the longest leg?', file: 'a.py' }), replies);
+    expect(answerOf(looked.turn)).toBe('13 km');
+  });
+
   test('has a calculation of the question worked out by a calculator, whole or not at all', async () => {
     const replies = { 'calculator 17 * (3 + 4)': '119' };
     const { turn } = await converse(alone({ question: 'What is 17 × (3 + 4)?' }), replies);

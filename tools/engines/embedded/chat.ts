@@ -6,6 +6,7 @@ import { type InboundConversation, parseConversation } from './conversation.ts';
 import { type Draws, drawCandidate, withDoubts } from './draw.ts';
 import { type Call, openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
+import { parseWordedArithmetic } from './worded-arithmetic.ts';
 
 /** The prefix of an answer in a text that is passed on. */
 const FINAL_ANSWER_PREFIX = 'FINAL ANSWER: ';
@@ -42,16 +43,24 @@ function solveArithmetic({
   const written = [...question.matchAll(EXPRESSION)]
     .map(([text]) => text)
     .sort((a, b) => b.length - a.length)[0];
-  if (written === undefined || !tools.some(({ name }) => name === TOOL)) return undefined;
-  const unused = question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? [];
-  if (unused.length > 0)
+  if (!tools.some(({ name }) => name === TOOL)) return undefined;
+  const worded = parseWordedArithmetic(question);
+  if (written === undefined && worded === undefined) return undefined;
+  const unused = written === undefined ? [] : (question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? []);
+  if (worded === undefined && unused.length > 0)
     return { candidates: [], why: `its calculation ${written} ignores ${unused.join(', ')}` };
-  const expression = written.replaceAll('×', '*').replaceAll('÷', '/');
+  const { expression, toAnswer } = worded ?? {
+    expression: (written ?? '').replaceAll('×', '*').replaceAll('÷', '/'),
+    toAnswer: (text: string) => text,
+  };
   const result = results.find(({ tool, argument }) => tool === TOOL && argument === expression);
   if (result === undefined) return { call: { tool: TOOL, argument: 'expression', value: expression } };
-  const answer = result.text.trim();
-  if (answer.startsWith('Error:')) return { candidates: [], why: answer.slice('Error:'.length).trim() };
-  return { candidates: [{ answer, chance: 1, evidence: `${expression} is ${answer}` }], why: '' };
+  const text = result.text.trim();
+  if (text.startsWith('Error:')) return { candidates: [], why: text.slice('Error:'.length).trim() };
+  return {
+    candidates: [{ answer: toAnswer(text), chance: 1, evidence: `${expression} is ${text}` }],
+    why: '',
+  };
 }
 
 function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings, draws: Draws): ChatTurn {
