@@ -14,7 +14,7 @@ export type Fact = z.infer<typeof factSchema>;
 
 /** The format of a report of facts. Prompts contain it as {{report_format}}. */
 export const REPORT_FORMAT =
-  'End with a report, JSON only, for example: {"facts": [{"fact": "The bridge at Orra opened in 1932.", "source": "wikipedia: Orra"}, {"fact": "what it cost", "found": false}]}';
+  'End with a report, JSON only, for example: {"facts": [{"fact": "what you found", "source": "page, file or tool"}, {"fact": "what you did not find", "found": false}]}';
 
 /** The prefix of a fact that was searched for without success. */
 export const NOT_FOUND = 'NOT FOUND: ';

@@ -38,3 +38,15 @@ test('every prompt is short: small models lose the thread of more, and each call
   expect(names).toHaveLength(20);
   expect(long.filter(([, words]) => words > 150)).toEqual([]);
 });
+
+test('an example does no harm where a small model copies it: the plan answers the question, and the critic accepts', () => {
+  expect(planSchema.parse(parseExample(readSent('plan.md')))).toMatchObject({
+    steps: [{ task: 'answer the question', tool: '' }],
+    contradictions: [],
+  });
+  const { quality, relevance, ...lists } = critiqueReply
+    .omit({ accepted: true })
+    .parse(parseExample(readSent('critique.md')));
+  expect(Math.min(quality, relevance)).toBeGreaterThan(6);
+  expect(lists).toEqual({ missing: [], weaknesses: [], suggestions: [] });
+});
