@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import * as z from 'zod';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
@@ -11,13 +10,14 @@ export const codeFolder: string = path.dirname(path.dirname(here));
 /** True in a checkout, which alone holds the sources; false for a package below a user's `node_modules`. */
 export const isCheckout: boolean = existsSync(path.join(codeFolder, 'scripts', 'main.ts'));
 
-const packageSchema = z.object({
-  version: z.string(),
-  exports: z.record(z.string(), z.union([z.string(), z.object({ default: z.string() })])),
-});
-const { version, exports: entries } = packageSchema.parse(
-  JSON.parse(readFileSync(path.join(codeFolder, 'package.json'), 'utf8')),
-);
+/** The package's own file, which every process reads: no schema checks it. */
+const {
+  version,
+  exports: entries,
+}: {
+  version: string;
+  exports: Record<string, string | { default: string }>;
+} = JSON.parse(readFileSync(path.join(codeFolder, 'package.json'), 'utf8'));
 
 export const packageVersion: string = version;
 

@@ -97,14 +97,10 @@ function joinHeading({ heading = '', text }: Sentence): string {
 }
 
 /** Stems of words that name a kind of answer: a text with a phone number need not call it one. */
-const NAMES_OF_KINDS: ReadonlySet<string> = new Set(
-  (
-    'temperature degrees phone telephone number cost costs price fee amount sum money percentage percent year date day time mail ' +
-    'address duration long reason'
-  )
-    .split(' ')
-    .map(stemWord),
-);
+const NAMES_OF_KINDS =
+  'temperature degrees phone telephone number cost costs price fee amount sum money percentage percent year date day time mail ' +
+  'address duration long reason';
+let kindStems: ReadonlySet<string> | undefined;
 
 /** Least likeness of two words, as the cosine of their vectors, at which one may stand for the other. */
 const MIN_LIKENESS = 0.5;
@@ -115,7 +111,8 @@ function measureCoverage(
   words: readonly Word[],
   isMet: boolean,
 ): number {
-  const terms = isMet ? all.filter((term) => !NAMES_OF_KINDS.has(term)) : all;
+  kindStems ??= new Set(NAMES_OF_KINDS.split(' ').map(stemWord));
+  const terms = isMet ? all.filter((term) => kindStems?.has(term) !== true) : all;
   if (terms.length === 0) return 1;
   const stems = new Set(words.map(({ stem }) => stem));
   const rows = words

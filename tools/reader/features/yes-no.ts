@@ -51,7 +51,9 @@ const OPPOSITES = [
   'enough sufficient adequate | insufficient inadequate',
   'keep retain | remove delete discard',
   'unanimous | divided',
-].map((line) => line.split(' | ').map((side) => new Set(side.split(' ').map(stemWord))));
+];
+/** The stems of {@link OPPOSITES}, made for the first question that needs them. */
+let opposites: readonly ReadonlySet<string>[][] | undefined;
 
 /** Verbs of two words, which are read as one of their meaning. */
 const PHRASES: readonly (readonly [RegExp, string])[] = [
@@ -148,7 +150,10 @@ function compareByList({ lower, stem }: Word, word: Word): number | undefined {
     isNegatedForm(word.stem, stem)
   )
     return -0.9;
-  for (const sides of OPPOSITES) {
+  opposites ??= OPPOSITES.map((line) =>
+    line.split(' | ').map((side) => new Set(side.split(' ').map(stemWord))),
+  );
+  for (const sides of opposites) {
     const own = sides.findIndex((side) => side.has(stem));
     const other = sides.findIndex((side) => side.has(word.stem));
     if (own >= 0 && other >= 0) return own === other ? 0.9 : -0.9;

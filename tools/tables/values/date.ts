@@ -20,7 +20,8 @@ export interface DateReading {
 
 /** Languages whose names of months, long and short, are read; the runtime provides the names. */
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'];
-const MONTHS = listMonthNames();
+/** Months by name, listed with the first date: loading the languages takes longer than most programs' start. */
+let months: ReadonlyMap<string, number> | undefined;
 /** Maximum length of a date; longer texts are prose. */
 const MAX_CHARACTERS = 60;
 
@@ -133,7 +134,8 @@ function countMonthDays(year: number, month: number): number {
 /** Returns 1 to 12 for a month's name or its first letters; undefined for other words. */
 export function parseMonth(name: string): number | undefined {
   const wanted = foldMonth(name);
-  return MONTHS.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);
+  months ??= listMonthNames();
+  return months.get(wanted) ?? (wanted === 'sept' ? 9 : undefined);
 }
 
 function foldMonth(name: string): string {
