@@ -226,7 +226,7 @@ function readComparisonHead(json: string): ItemHead {
   return {
     kind: kind === 'stacks' ? 'stacks' : 'comparison',
     title: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
-    facts: toOneLine(sentence ?? '', 200),
+    facts: toOneLine(sentence ?? 'no verdict on times yet', 200),
   };
 }
 

@@ -46,7 +46,7 @@ const rowOf = (page: Page, table: string, name: string | RegExp) =>
   page.getByRole('region', { name: table, exact: true }).getByRole('row', { name });
 
 describe('every page', () => {
-  const kinds = (Object.keys(files) as Kind[]).filter((kind) => kind !== 'batch');
+  const kinds = Object.keys(files) as Kind[];
 
   test.each(kinds)(
     'of %s runs nothing of what it shows, fits a phone, and keeps nobody out',

@@ -101,7 +101,7 @@ function Command({ text }: { readonly text: string }) {
 /** A text in which options of a command, and what stands between backticks, are set as code. */
 export function Prose({ text }: { readonly text: string }) {
   return showHidden(text)
-    .split(/`([^`]+)`|(--[a-z][\w-]*(?: \d[\d.]*\d|\b))/)
+    .split(/`([^`]+)`|(--[a-z][\w-]*(?: \d+(?:\.\d+)?)?)/)
     .map((part, index) =>
       index % 3 === 0 ? part : part === undefined ? null : <code key={index}>{part}</code>,
     );

@@ -176,7 +176,10 @@ function createForestColumn(
           <Forest scale={scale} tone="" interval={{ at: 1, low: 1, high: 1 }} />
         ) : null;
       const tone = readTone(formatVerdict(verdict, metric));
-      const interval = { at: verdict.ratio, low: Math.max(verdict.low, low), high: verdict.high };
+      const { ratio: at, high: end } = verdict;
+      // Without an interval there is the ratio alone.
+      const interval =
+        end === null ? { at, low: at, high: at } : { at, low: Math.max(verdict.low, low), high: end };
       return <Forest scale={scale} interval={interval} tone={tone} />;
     },
   };

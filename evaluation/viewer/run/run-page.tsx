@@ -202,14 +202,13 @@ function AnswersCard({ run, chosen, onChoose }: AnswersCardProps) {
     [results],
   );
   const columns: Column<Result>[] = [
-    { header: 'task', value: ({ id }) => toLine(id, 80) },
+    { header: 'question', isText: true, value: ({ id }) => questions.get(id) ?? toLine(id, 80) },
     {
       header: 'verdict',
       value: judgeResult,
       cell: (result) => <Badge tone={VERDICTS[judgeResult(result)] ?? 'plain'}>{judgeResult(result)}</Badge>,
       explain: 'By the true answer, after SQuAD’s normalisation.',
     },
-    { header: 'question', isText: true, value: ({ id }) => questions.get(id) ?? '' },
     { header: 'answer', isText: true, value: ({ answer, reason }) => answer ?? reason ?? null },
     { header: 'true answer', isText: true, value: ({ truth }) => truth },
     { header: 'F1', isNumber: true, isWide: true, value: ({ f1 }) => f1, format: (f1) => f1.toFixed(2) },
@@ -230,6 +229,7 @@ function AnswersCard({ run, chosen, onChoose }: AnswersCardProps) {
       explain: 'Frames that the hub read and wrote for the task, copies included.',
     },
     { header: 'ms', isNumber: true, value: ({ elapsed_ms }) => elapsed_ms, format: (ms) => ms.toFixed(1) },
+    { header: 'task', isWide: true, isText: true, value: ({ id }) => toLine(id, 80) },
   ];
   return (
     <Card
