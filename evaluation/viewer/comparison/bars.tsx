@@ -144,7 +144,7 @@ interface Step {
   readonly verdict: string;
 }
 
-/** What each change costs on the way from the baseline to a stack: steps that multiply to the whole. */
+/** The cost of each change on the way from the baseline to a stack: steps that multiply to the whole. */
 export function CausesCard({ file: { attributions, baseline } }: { readonly file: StacksComparison }) {
   const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
   const [chosen, setChosen] = useState(0);

@@ -52,7 +52,7 @@ export function listPanels(file: ComparisonFile): PanelsView[] {
   return views.filter(({ panels }) => panels.some(({ line: own }) => own.length > 1));
 }
 
-/** What all tasks cost by the number of agents, where numbers of agents were compared. */
+/** The cost of all tasks by the number of agents, where numbers of agents were compared. */
 function toGrowth({ arms }: AdaptersComparison, what: 'bytes' | 'time'): PanelsView {
   const isBytes = what === 'bytes';
   const points = arms.flatMap(({ name, bytes_on_wire, latency_us }) => {
