@@ -7,7 +7,7 @@ import { layerNames, loadLayer } from './registry.ts';
 const stages = ['zstd+ed25519+aes-256-gcm+crc32c', 'deflate-dict+chacha20-poly1305'];
 // A layer is given bytes and does not know whose: bytes that are no text go through all stages at once.
 const specs = [
-  ...[...layerNames, ...stages].map((layers) => `json+${layers}`),
+  ...layerNames.map((layers) => `json+${layers}`),
   ...stages.map((layers) => `msgpack+${layers}`),
 ];
 

@@ -5,7 +5,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Cli, entry, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, entry, jsonLines, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { readMetrics } from '../../testing/run-files.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -32,7 +33,7 @@ async function benchWith(port: number, options: { env?: Record<string, string>; 
   });
   const team = teamFile({ final: 3, agents: [{ id: 2, tool: 'triple', port }, final.entry] });
   const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
-  const result = await runCli(
+  const result = await callCli(
     [
       ...['bench', '--team', team, '--external', '2,3', '--document', document, '--question', 'Is it?'],
       ...['--out', out, ...(options.args ?? [])],
@@ -65,7 +66,7 @@ async function secretBenchWith(port: number, env: Record<string, string>) {
     '--out',
     out,
   ];
-  return { ...(await runCli(args, { env })), out };
+  return { ...(await callCli(args, { env })), out };
 }
 
 describe('an agent that was started by hand', () => {
@@ -107,7 +108,7 @@ describe('an agent that was started by hand', () => {
   test('names the port that is in use', async () => {
     const taken = await takePort();
 
-    const { code, stderr } = await runCli([
+    const { code, stderr } = await callCli([
       'agent',
       '--id',
       '2',
@@ -268,7 +269,7 @@ describe('an agent that was started by hand', () => {
 
 test.each(['--nats-url', '--nats-subject'])('%s goes with --transport nats', async (option) => {
   const args = ['agent', '--id', '2', '--tool', 'triple', '--port', '0', option, 'nats://127.0.0.1:1'];
-  const { code, stderr } = await runCli(args, { cwd: temporaryFolder() });
+  const { code, stderr } = await callCli(args, { cwd: temporaryFolder() });
 
   expect(code).toBe(2);
   expect(stderr).toContain(`${option} has no effect alone: it goes with --transport nats`);

@@ -139,10 +139,6 @@ describe('installed in an empty folder', () => {
     );
   });
 
-  test(`the command says its version on ${node}`, async () => {
-    expect(await runCli(['--version'], user)).toMatchObject({ code: 0, stdout: `${packageVersion}\n` });
-  });
-
   test(`the mesh answers on ${node}, and its results are in the user's folder (REQ-083)`, async () => {
     const before = readdirSync(installed);
 
@@ -179,8 +175,9 @@ describe('installed in an empty folder', () => {
     expect(stdout).toMatch(/\S/);
   });
 
-  test('it finds its teams, tasks and prompts', async () => {
-    const kinds = ['teams', 'tasks', 'adapters', 'tools', 'engines', 'scorers'];
+  test('it finds its teams and tasks', async () => {
+    // Adapters, tools, engines and prompts were used by the runs before.
+    const kinds = ['teams', 'tasks'];
     const lists = await Promise.all(kinds.map((kind) => runCli(['list', kind, '--json'], user)));
     for (const [index, { code, stdout, stderr }] of lists.entries()) {
       expect(code, stderr).toBe(0);

@@ -4,14 +4,17 @@ import { parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { openArchivedRun } from '@gaia-mesh/evaluation/watch/archived-run.ts';
 import type { WatchedRun } from '@gaia-mesh/evaluation/watch/watched-run.ts';
 import { beforeAll, expect, test } from 'vitest';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 
 const folder = temporaryFolder();
 let run: WatchedRun;
 let events: RunEvent[];
 
 beforeAll(async () => {
-  const { code } = await runCli(['bench', '--out', 'out', '--quiet', '--port-base', 'auto'], { cwd: folder });
+  const { code } = await callCli(['bench', '--out', 'out', '--quiet', '--port-base', 'auto'], {
+    cwd: folder,
+  });
   expect(code).toBe(0);
   run = await openArchivedRun(path.join(folder, 'out', 'run_artifacts.tar.gz'));
   events = run.feed
