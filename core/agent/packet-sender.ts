@@ -5,9 +5,9 @@ import { type JsonObject, type Packet, parsePacket } from '../contracts/packet.t
 import type { Emission } from '../contracts/tool.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { readEpochMs } from '../system/log.ts';
-import type { AgentLedger } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
+import type { AgentLedger } from '../wire/ledger-report.ts';
 import type { Received } from './requests.ts';
 import type { SessionOptions, SessionTerms } from './session-options.ts';
 import type { Spent } from './work.ts';
@@ -27,11 +27,11 @@ export class PacketSender {
   readonly #socket: FrameLink;
   readonly #ledger: AgentLedger;
 
-  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, books: AgentLedger) {
+  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, ledger: AgentLedger) {
     this.#options = options;
     this.#terms = terms;
     this.#socket = socket;
-    this.#ledger = books;
+    this.#ledger = ledger;
   }
 
   /**

@@ -19,10 +19,17 @@ import { recordWarning } from '../contracts/warning.ts';
 import { formatTraceparent } from '../recording/trace-context.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
-import { AgentLedger, BACK_TYPE, LEDGER_TYPE, LOST_TYPE, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { ACK_TYPE, parseTakenCount } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
+import {
+  AgentLedger,
+  BACK_TYPE,
+  LEDGER_TYPE,
+  LOST_TYPE,
+  SETTLE_TYPE,
+  STOP_TYPE,
+} from '../wire/ledger-report.ts';
 import type { Outbox } from './outbox.ts';
 import { PacketSender, type Sendable } from './packet-sender.ts';
 import { type Received, Requests } from './requests.ts';

@@ -1,7 +1,7 @@
 import type { Codec } from '../contracts/adapter.ts';
 import type { MeshError } from '../contracts/errors.ts';
-import { LEDGER_TYPE, type LedgerReport } from '../wire/books.ts';
 import type { FrameLink, SlabPart } from '../wire/frame-link.ts';
+import { LEDGER_TYPE, type LedgerReport } from '../wire/ledger-report.ts';
 import type { Slab } from '../wire/slab.ts';
 
 /** An agent as the hub knows it: its address and its rights. */

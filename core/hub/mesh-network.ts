@@ -9,8 +9,8 @@ import {
 } from '../contracts/limits.ts';
 import { formatIssues, type JsonObject } from '../contracts/packet.ts';
 import { waitPatiently } from '../system/process/patience.ts';
-import { BACK_TYPE, LOST_TYPE, ledgerReportSchema, SETTLE_TYPE, STOP_TYPE } from '../wire/books.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
+import { BACK_TYPE, LOST_TYPE, ledgerReportSchema, SETTLE_TYPE, STOP_TYPE } from '../wire/ledger-report.ts';
 import { Authorizer, type TypeCounts } from './authorizer.ts';
 import { ControlSender } from './control-sender.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';

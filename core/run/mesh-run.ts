@@ -317,7 +317,7 @@ export class MeshRun {
   /** Decodes the packets of agents that kept no ledger. */
   #decodeLines(links: readonly Link[], isTimeUp: () => boolean): Promise<ReadonlyMap<Link, LinesByType>> {
     return this.#record.linesOf(
-      new Set(links.filter(({ ledgerReport: books }) => books === undefined)),
+      new Set(links.filter(({ ledgerReport: report }) => report === undefined)),
       isTimeUp,
     );
   }

@@ -112,7 +112,7 @@ class SoakRound {
   readonly #plan: RoundPlan;
   readonly #network: MeshNetwork;
   readonly #faulty: FaultyDelivery | undefined;
-  readonly #books: DeliveryLedger;
+  readonly #ledger: DeliveryLedger;
   readonly #returning = new Map<string, Promise<void>>();
   readonly #violations: string[] = [];
   readonly #tasks = { answered: 0, ended: 0 };
@@ -126,17 +126,17 @@ class SoakRound {
     plan: RoundPlan,
     network: MeshNetwork,
     faulty: FaultyDelivery | undefined,
-    books: DeliveryLedger,
+    ledger: DeliveryLedger,
   ) {
     this.#swarm = swarm;
     this.#plan = plan;
     this.#network = network;
     this.#faulty = faulty;
-    this.#books = books;
+    this.#ledger = ledger;
   }
 
   static async begin(swarm: Swarm, plan: RoundPlan): Promise<SoakRound> {
-    const books = new DeliveryLedger();
+    const ledger = new DeliveryLedger();
     const { seed, faults, observer } = plan;
     const emit = (event: NewRunEvent) => emitEvent(observer, event);
     const onEvent = (event: DeliveryEvent) => emit(toFaultEvent(event));
@@ -171,7 +171,7 @@ class SoakRound {
       observer: {
         ...events,
         broadcast(...broadcast) {
-          books.broadcast();
+          ledger.broadcast();
           events.broadcast(...broadcast);
         },
       },
@@ -180,8 +180,8 @@ class SoakRound {
       isReturning: (id) => round.#returning.has(id),
       delivery: faulty,
     });
-    const round = new SoakRound(swarm, plan, network, faulty, books);
-    books.watch(network);
+    const round = new SoakRound(swarm, plan, network, faulty, ledger);
+    ledger.watch(network);
     return round;
   }
 
@@ -216,9 +216,9 @@ class SoakRound {
     const { links, formerLinks } = this.#network;
     const counters = this.#faulty?.counters;
     const all = [...formerLinks, ...links];
-    const fates = this.#books.fates(counters?.total);
+    const fates = this.#ledger.fates(counters?.total);
     const ledger = buildRunLedger(this.#network, { faults: counters });
-    this.#violations.push(...ledger.differences, ...this.#books.differences(counters !== undefined));
+    this.#violations.push(...ledger.differences, ...this.#ledger.differences(counters !== undefined));
     return {
       round: this.#plan.number,
       adapter: this.#plan.adapter,
@@ -264,7 +264,7 @@ class SoakRound {
   #agentLost(id: string): void {
     if (this.#isOver) return;
     this.#lost += 1;
-    this.#books.lost(id);
+    this.#ledger.lost(id);
     const back = this.#bringBack(id)
       .catch((error: unknown) =>
         this.#violations.push(`agent ${id} did not come back: ${toErrorMessage(error)}`),
@@ -282,7 +282,7 @@ class SoakRound {
     for (;;) {
       try {
         await this.#network.readmit(await this.#swarm.node(id));
-        this.#books.back(id);
+        this.#ledger.back(id);
         this.#emit({ event: 'agent_up', id, tool: SYNTHETIC_TOOL, where: 'is back' });
         return;
       } catch (error) {

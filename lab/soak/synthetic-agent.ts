@@ -6,9 +6,9 @@ import { createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/
 import { DOC_INIT, FINAL_ANSWER, HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
-import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
 import { encodeFrame, type FrameRun, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
+import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/ledger-report.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 
@@ -201,7 +201,7 @@ class SyntheticSession {
   readonly #socket: FrameSocket;
   readonly #codec: Codec;
   readonly #name: string;
-  readonly #books = new AgentLedger();
+  readonly #ledger = new AgentLedger();
   readonly #order: PacketOrder;
   readonly #isQuiet: () => boolean;
   #number = 0;
@@ -255,18 +255,18 @@ class SyntheticSession {
       const { type, from, id } = head;
       if (from === HUB_ID && type !== DOC_INIT && type !== SETTLE_TYPE) return;
       if (type === SETTLE_TYPE) {
-        const books = this.#packet(LEDGER_TYPE, NOISE_TASK, this.#books.toPayload());
-        this.#socket.sendBlob(this.#codec.encode(books));
+        const report = this.#packet(LEDGER_TYPE, NOISE_TASK, this.#ledger.toPayload());
+        this.#socket.sendBlob(this.#codec.encode(report));
         return;
       }
       if (from !== HUB_ID) this.#order.saw(from, id);
       if (type === DOC_INIT || type === STEP) packet = readPacket(this.#codec, head, blob);
     } catch {
       // A fault corrupted it on the way: the ledger reports it.
-      this.#books.refused(bytes);
+      this.#ledger.refused(bytes);
       return;
     }
-    this.#books.received(bytes, 0);
+    this.#ledger.received(bytes, 0);
     if (packet !== undefined && !this.#isQuiet()) this.#work(packet);
   }
 
@@ -340,7 +340,7 @@ class SyntheticSession {
 
   #booked(type: string, line: LedgerLine): void {
     this.sent += 1;
-    this.#books.sent(type, line, { toolUs: 0, encodeUs: 0 });
+    this.#ledger.sent(type, line, { toolUs: 0, encodeUs: 0 });
   }
 
   #packet(type: string, taskId: string, payload: Packet['payload']): Packet {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/books.ts';
+import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/ledger-report.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
@@ -39,7 +39,7 @@ export class RawAgent {
   readonly received: Packet[] = [];
   readonly #options: RawAgentOptions;
   #socket: net.Socket | undefined;
-  #books = new AgentLedger();
+  #ledger = new AgentLedger();
   #count = 0;
 
   private constructor(options: RawAgentOptions, server: net.Server, port: number) {
@@ -68,7 +68,7 @@ export class RawAgent {
   send(cause: Packet, packet: Partial<Packet> & { type: string; payload: JsonObject }): void {
     const whole = this.packet(cause, packet);
     const blob = codec.encode(whole);
-    this.#books.sent(whole.type, measureLine(codec, whole, blob.length), { toolUs: 0, encodeUs: 0 });
+    this.#ledger.sent(whole.type, measureLine(codec, whole, blob.length), { toolUs: 0, encodeUs: 0 });
     this.sendBlob(blob);
   }
 
@@ -106,7 +106,7 @@ export class RawAgent {
 
   #serve(socket: net.Socket): void {
     this.#socket = socket;
-    this.#books = new AgentLedger();
+    this.#ledger = new AgentLedger();
     let buffer: Buffer = Buffer.alloc(0);
     socket.on('error', () => socket.destroy());
     socket.on('data', (chunk: Buffer) => {
@@ -146,11 +146,11 @@ export class RawAgent {
     const packet = parsePacket(message);
     if (packet.type === SETTLE_TYPE) {
       this.sendBlob(
-        codec.encode(this.packet(packet, { type: LEDGER_TYPE, payload: this.#books.toPayload() })),
+        codec.encode(this.packet(packet, { type: LEDGER_TYPE, payload: this.#ledger.toPayload() })),
       );
       return;
     }
-    this.#books.received(frameBytes, 0);
+    this.#ledger.received(frameBytes, 0);
     this.received.push(packet);
     this.#options.onPacket?.(packet, this);
   }

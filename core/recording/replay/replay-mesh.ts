@@ -264,9 +264,9 @@ function sumSessionTimes(
 ): Pick<Round, 'sessionBytes' | 'encodeUs' | 'decodeUs'> {
   let encodeUs = 0;
   let decodeUs = 0;
-  for (const { ledgerReport: books } of links) {
-    decodeUs += books?.received.decode_us ?? 0;
-    for (const { encode_us } of books?.sent ?? []) encodeUs += encode_us;
+  for (const { ledgerReport: report } of links) {
+    decodeUs += report?.received.decode_us ?? 0;
+    for (const { encode_us } of report?.sent ?? []) encodeUs += encode_us;
   }
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }

@@ -126,7 +126,7 @@ function buildAgentMetrics(
   own: readonly Link[],
   isUnseen: boolean,
 ): RunMetrics['agents'][number] {
-  const { node, alive, fault, ledgerReport: books } = current;
+  const { node, alive, fault, ledgerReport: report } = current;
   return {
     id: node.id,
     tool: node.tool,
@@ -137,9 +137,9 @@ function buildAgentMetrics(
     packets_tx: sumLinkCounts(own, 'packetsTx'),
     bytes_tx: sumLinkCounts(own, 'bytesTx'),
     tokens: isUnseen ? null : sumLinkCounts(own, 'tokens'),
-    refused: sumLinkCounts(own, 'refusedPackets') + (books?.refused.packets ?? 0),
+    refused: sumLinkCounts(own, 'refusedPackets') + (report?.refused.packets ?? 0),
     session_bytes: sumLinkCounts(own, 'sessionRx') + sumLinkCounts(own, 'sessionTx'),
-    tool_us: books === undefined ? null : books.sent.reduce((us, entry) => us + entry.tool_us, 0),
+    tool_us: report === undefined ? null : report.sent.reduce((us, entry) => us + entry.tool_us, 0),
   };
 }
 

@@ -50,7 +50,7 @@ export function buildRunLedger(
   };
   if (ownLine.packets > 0) book(DOC_INIT, ownLine);
   for (const link of links) {
-    const { counts, socket, ledgerReport: books, node } = link;
+    const { counts, socket, ledgerReport: report, node } = link;
     written.packets += counts.bytesTx;
     written.session += counts.sessionTx;
     written.acks += counts.ackTx;
@@ -77,7 +77,7 @@ export function buildRunLedger(
     } else {
       read.torn += socket.bytesRead - readBytes;
     }
-    if (books === undefined) {
+    if (report === undefined) {
       if (link.alive && link.hasLedger)
         differences.push(`agent ${node.id} (${node.tool}) handed in no ledger`);
       unbooked += counts.bytesRx;
@@ -88,7 +88,7 @@ export function buildRunLedger(
       continue;
     }
     const sent = createLedgerLine();
-    for (const { type, line } of books.sent) {
+    for (const { type, line } of report.sent) {
       addLine(sent, line);
       book(type, line);
     }
@@ -98,8 +98,8 @@ export function buildRunLedger(
       sent.packets,
     );
     expect('bytes from it', bytesRx + refusedBytes + repeatedBytes, sent.wire);
-    expect('packets to it', counts.packetsTx, books.received.packets + books.refused.packets);
-    expect('bytes to it', counts.bytesTx, books.received.bytes + books.refused.bytes);
+    expect('packets to it', counts.packetsTx, report.received.packets + report.refused.packets);
+    expect('bytes to it', counts.bytesTx, report.received.bytes + report.refused.bytes);
   }
   const parts = total.framing + total.envelope + total.payload + total.payload_coding + total.layers;
   if (parts !== total.wire) differences.push(`the lines sum to ${parts} bytes, the packets to ${total.wire}`);

@@ -1,8 +1,8 @@
 import type { LedgerLine } from '../../../contracts/ledger.ts';
 import { Link, type LinkCounts } from '../../../hub/link.ts';
 import { plain } from '../../../testing/mesh.ts';
-import { LEDGER_TYPE, type LedgerReport } from '../../../wire/books.ts';
 import type { FrameLink } from '../../../wire/frame-link.ts';
+import { LEDGER_TYPE, type LedgerReport } from '../../../wire/ledger-report.ts';
 
 /** A line of one packet: four bytes of length, `payload` bytes that it says, and ten around them. */
 export const lineOf = (payload: number): LedgerLine => ({

@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { StackSettings, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { compareEnds, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
-import type {
-  CommandOf,
-  Counted,
-  CpuUs,
-  Load,
-  PlannedExchange,
-  Play,
-  PlayResult,
-  StackRef,
-} from './protocol.ts';
+import type { CommandOf, Counted, CpuUs, Load, Play, PlayResult } from './protocol.ts';
 
 export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
