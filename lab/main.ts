@@ -19,6 +19,12 @@ await runProgram({
       load: async () => (await import('./measure/results-command.ts')).defineResults,
     },
     {
+      name: 'results:model',
+      group: 'Measure',
+      summary: 'what teams are worth with a small real model, beside the embedded engine',
+      load: async () => (await import('./measure/model-results.ts')).defineModelResults,
+    },
+    {
       name: 'scale',
       group: 'Measure',
       summary: 'set-up, throughput and memory of the hub for growing numbers of agents',
