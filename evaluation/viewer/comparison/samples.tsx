@@ -1,4 +1,4 @@
-import { binX, dot, gridX, type RectYOptions, rectY, tickX } from '@observablehq/plot';
+import { axisX, binX, dot, gridX, type RectYOptions, rectY, tickX } from '@observablehq/plot';
 import type { ComparisonFile } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/verdict-text.ts';
 import { Chart, listLogTicks } from '../chart.tsx';
@@ -62,16 +62,12 @@ export function SamplesCard({ file }: { readonly file: ComparisonFile }) {
           return {
             height: arms.length * ROW_HEIGHT + 44,
             marginLeft: isNarrow ? 90 : 190,
-            x: {
-              type: 'log',
-              domain: [low * 0.97, high * 1.03],
-              label: 'milliseconds',
-              ticks,
-              tickFormat: formatTick,
-            },
+            x: { type: 'log', domain: [low * 0.97, high * 1.03], label: 'milliseconds' },
             y: { axis: null },
             fy: { domain: arms.map(({ arm }) => arm), label: null, axis: 'left', padding: 0.15 },
             marks: [
+              // The scale's own format would leave out labels between powers of ten.
+              axisX(ticks, { text: (ms: number) => formatTick(ms) }),
               gridX({ ticks, stroke: 'var(--line)', strokeOpacity: 1 }),
               isMany
                 ? rectY(
