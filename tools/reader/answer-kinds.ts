@@ -159,6 +159,7 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
     if (next === 'hot' || next === 'cold') return KINDS.temperature;
     if (next === 'long') return has(/\bhow long (?:has|have|had)\b/) ? undefined : KINDS.span;
     if (/^(?:far|tall|high|wide|deep)$/.test(next)) return KINDS.length;
+    if (/^(?:old|large|big)$/.test(next)) return KINDS.number;
     if (next === 'heavy') return KINDS.weight;
     return undefined;
   }

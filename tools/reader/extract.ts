@@ -4,7 +4,7 @@ import { findAnswerKind, listValues } from './answer-kinds.ts';
 import { computeSentenceFeatures, type SentenceView } from './features/sentence-features.ts';
 import { MAX_SENTENCES, type Sentence } from './features/sentence-schema.ts';
 import { splitSentences } from './language/sentence-split.ts';
-import { listStems, splitWords } from './language/words.ts';
+import { listStems, SIGN, splitWords } from './language/words.ts';
 import { parseQuestion } from './question.ts';
 import { countLineEnds, type Passage } from './search.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
@@ -36,7 +36,7 @@ export function rankSentences(
   const scores = features.map((row) => (ranker === undefined ? 0 : scoreForest(ranker, row)));
   if (ranker !== undefined) {
     addHops(question, sentences, scores);
-    addKinds(question, sentences, scores);
+    addValues(question, sentences, scores);
   }
   return sentences
     .map((sentence, index) => ({ ...sentence, score: Math.round(100 * (scores[index] ?? 0)), index }))
@@ -72,14 +72,21 @@ function addHops(question: string, sentences: readonly Omit<Sentence, 'score'>[]
   }
 }
 
-// Logits added to a sentence with a value of the kind that the question asks for.
+// Logits added to a sentence with a value of the kind that the question asks for, and for each number of the question.
 const KIND_BONUS = 1.5;
+const NUMBER_BONUS = 1;
 
-function addKinds(question: string, sentences: readonly Omit<Sentence, 'score'>[], scores: number[]): void {
-  const kind = findAnswerKind(parseQuestion(question));
-  if (kind === undefined || kind.holds === 'none') return;
+/** Raises the sentences with a value of the kind that is asked for, and those with the question's numbers. */
+function addValues(question: string, sentences: readonly Omit<Sentence, 'score'>[], scores: number[]): void {
+  const parsed = parseQuestion(question);
+  const kind = findAnswerKind(parsed);
+  const numbers = parsed.words.flatMap(({ signs, lower }) => ((signs & SIGN.digit) === 0 ? [] : [lower]));
+  if (numbers.length === 0 && (kind === undefined || kind.holds === 'none')) return;
   for (const [index, { text }] of sentences.entries()) {
-    if (listValues(kind, text).length > 0) scores[index] = (scores[index] ?? 0) + KIND_BONUS;
+    const own = numbers.length === 0 ? [] : splitWords(text).map(({ lower }) => lower);
+    const named = numbers.filter((number) => own.includes(number)).length;
+    const isOfKind = kind !== undefined && kind.holds !== 'none' && listValues(kind, text).length > 0;
+    scores[index] = (scores[index] ?? 0) + (isOfKind ? KIND_BONUS : 0) + named * NUMBER_BONUS;
   }
 }
 

@@ -2,6 +2,7 @@ import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { listStems } from '@gaia-mesh/reader/language/words.ts';
+import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
@@ -84,7 +85,10 @@ function lookUpKey(question: string, { name, text }: Matter): Candidate[] {
   const [best, second] = named;
   // Two names of equal length in one question: which of them is asked for is not clear.
   if (best === undefined || best.stems.length === second?.stems.length) return [];
-  return [{ answer: best.value, chance: LOOKED_UP_CHANCE, evidence: `${name} prints: “${best.line}”` }];
+  // A count is asked for without its unit, which stands in the question.
+  const isCount = parseQuestion(question).kind === 'count';
+  const answer = (isCount ? /\d[\d.,]*/.exec(best.value)?.[0] : undefined) ?? best.value;
+  return [{ answer, chance: LOOKED_UP_CHANCE, evidence: `${name} prints: “${best.line}”` }];
 }
 
 /** Answers by the tables in a text; a text without tables gives no reason. */

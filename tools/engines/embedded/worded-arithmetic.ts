@@ -3,7 +3,7 @@
 import { parseDate, toInstant } from '../../tables/values/date.ts';
 
 /** A calculation, and what its result becomes in the answer. */
-export interface Calculation {
+interface Calculation {
   readonly expression: string;
   readonly toAnswer: (result: string) => string;
 }

@@ -23,3 +23,7 @@ test.each([
 test('a text about something else has no chance', () => {
   expect(answer('Is smoking permitted on the terrace?', 'The weather was fine.')?.chance).toBe(0);
 });
+
+test('what is said of another number in the sentence does not count', () => {
+  expect(answer('Is line 9 diverted?', 'Line 7 is diverted; line 9 is not affected.')?.answer).toBe('no');
+});

@@ -105,11 +105,10 @@ function compareSentence(terms: readonly Word[], { text, heading = '' }: Sentenc
     return match?.weight ?? (term !== undefined && matchTerm(term, headingWords) !== undefined ? 0.7 : 0);
   });
   const coverage = covered.reduce((sum, weight) => sum + weight, 0) / terms.length;
-  const found = matches.filter((match) => match !== undefined);
-  const clause = findClause(plain, words, found);
-  const inClause = found.filter(({ at }) => clause.from <= at && at < clause.to);
-  const negations =
-    countNegations(words, clause, inClause) + inClause.filter(({ isOpposite }) => isOpposite).length;
+  const clause = findClause(plain, words, terms);
+  const own = words.slice(clause.from, clause.to);
+  const inClause = terms.flatMap((term) => matchTerm(term, own) ?? []);
+  const negations = countNegations(own, inClause) + inClause.filter(({ isOpposite }) => isOpposite).length;
   // A number of the question that the sentence has not, where it has another one, is denied.
   const isNumber = (word: Word | undefined) => word !== undefined && (word.signs & SIGN.digit) !== 0;
   const differs =
@@ -170,23 +169,23 @@ function compareByVector(row: number, word: Word): number {
 type Clause = { from: number; to: number };
 
 /** Finds the clause with most of the matched words, the last one of equals: what is said in the end counts. */
-function findClause(text: string, words: readonly Word[], found: readonly Match[]): Clause {
+function findClause(text: string, words: readonly Word[], terms: readonly Word[]): Clause {
   const ends = [...text.matchAll(CLAUSE)].map(({ index }) => words.findIndex(({ start }) => start > index));
   const edges = [0, ...ends.filter((at) => at > 0), words.length];
   let best: Clause = { from: 0, to: words.length };
   let most = -1;
   for (const [at, from] of edges.slice(0, -1).entries()) {
     const to = edges[at + 1] ?? words.length;
-    const weight = found.filter((match) => from <= match.at && match.at < to).length;
+    const own = words.slice(from, to);
+    const weight = terms.filter((term) => matchTerm(term, own) !== undefined).length;
     if (weight >= most) [best, most] = [{ from, to }, weight];
   }
   return best;
 }
 
-function countNegations(words: readonly Word[], { from, to }: Clause, found: readonly Match[]): number {
+function countNegations(words: readonly Word[], found: readonly Match[]): number {
   let count = 0;
-  for (let at = from; at < to; at++) {
-    const lower = words[at]?.lower ?? '';
+  for (const [at, { lower }] of words.entries()) {
     if (NOT.test(lower)) count++;
     if (NO.test(lower) && found.some((match) => match.at > at && match.at <= at + NO_REACH)) count++;
   }
