@@ -41,7 +41,7 @@ test('every prompt is short: small models lose the thread of more, and each call
 
 test('an example does no harm where a small model copies it: the plan answers the question, and the critic accepts', () => {
   expect(planSchema.parse(parseExample(readSent('plan.md')))).toMatchObject({
-    steps: [{ task: 'answer the question', tool: '' }],
+    steps: [{ tool: '' }, { task: 'answer the question', tool: '', uses: [1] }],
     contradictions: [],
   });
   const { quality, relevance, ...lists } = critiqueReply
