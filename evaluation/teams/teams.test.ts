@@ -241,7 +241,7 @@ describe('the teams that ship', () => {
       id,
       tool,
       may_call,
-      ...(options === undefined ? {} : { options }),
+      options,
     }));
 
   test.each(

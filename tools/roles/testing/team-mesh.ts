@@ -26,7 +26,7 @@ export interface TestAgent {
   readonly id: string;
   readonly tool: string;
   readonly may_call?: readonly string[];
-  readonly options?: JsonObject;
+  readonly options?: JsonObject | undefined;
   /** Replaces the packet types that its tool accepts. */
   readonly subscribes?: readonly string[];
 }
