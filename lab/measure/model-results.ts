@@ -140,7 +140,9 @@ async function run(options: ModelOptions): Promise<void> {
     const add = (engine: string, attempts: readonly Attempt[], suffix = '') => {
       for (const team of new Set(attempts.map((attempt) => attempt.team)))
         rows.push({
-          ...{ questions, engine, team: team + suffix },
+          questions,
+          engine,
+          team: team + suffix,
           attempts: attempts.filter((attempt) => attempt.team === team),
           alone: engine === 'model' && (team !== 'single' || suffix !== '') ? alone : undefined,
         });
