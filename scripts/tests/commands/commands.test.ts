@@ -219,6 +219,7 @@ describe('doctor', () => {
       'sandbox',
       'Ollama',
       'NATS',
+      'models',
       'keys',
       'Python',
       'images',
