@@ -46,11 +46,7 @@ export const compareTable = defineTable({
     ),
     rate: option('<n>', 'send this many exchanges a second through stacks', seconds.default(200)),
     recording: option('<file>', "replay a run's archive or an imported file", text.optional()),
-    agents: option(
-      '<numbers>',
-      'replay to this many agents, e.g. 16, or to each of 4,16,64',
-      commaList.optional(),
-    ),
+    agents: option('<numbers>', 'replay to this many agents, or to each of 4,16', commaList.optional()),
     budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),

@@ -130,11 +130,10 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
         response_format: { type: 'json_schema', json_schema: { schema } },
       });
       const { content } = JSON.parse(text).choices[0].message;
-      expect(JSON.parse(content)).toEqual({
+      expect(JSON.parse(content)).toMatchObject({
         city: expect.any(String),
         mark: expect.toSatisfy((mark: number) => [1, 2, 3, 4, 5].includes(mark)),
         kind: expect.stringMatching(/^(town|village "x")$/),
-        near: expect.toBeOneOf([undefined, expect.any(Array)]),
       });
     }
     const parameters = { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] };
