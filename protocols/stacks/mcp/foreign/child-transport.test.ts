@@ -89,6 +89,25 @@ describe.skipIf(process.platform === 'win32')('a server in a child process', () 
     });
   });
 
+  test('that reads late makes senders wait until it has read, or is gone', async () => {
+    const large = { jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(500_000) } } as const;
+    const late = await startScript(`read -r go; cat >/dev/null`);
+    let sent = 0;
+    const sending = [1, 2].map(async () => {
+      await late.transport.send(large);
+      sent += 1;
+    });
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
+    expect(sent).toBe(0);
+    await Promise.all(sending);
+    expect(late.transport.unreadBytes).toBe(0);
+
+    const gone = await startScript(`printf '{"up":1}\n'; sleep 0.2`);
+    await gone.transport.send(large);
+    await gone.closed;
+    expect(gone.errors).not.toEqual([]);
+  });
+
   test('that prints other text is read on, and the text is kept for the reason', async () => {
     const { transport, messages, closed } = await startScript(
       `echo 'Welcome to the server'; echo 7; echo '{"a":1}'; echo 'no licence' >&2`,
