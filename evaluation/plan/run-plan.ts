@@ -35,7 +35,7 @@ export interface RunPlan {
   /** The fingerprint of the batch; a resumed one must have the same. */
   readonly fingerprint: Fingerprint;
   readonly paths: {
-    /** What the user reads: answers, or attempts. */
+    /** The file that the user reads: answers, or attempts. */
     readonly answers: string;
     /** The plan of a batch, for `--resume` and for reports. */
     readonly head: string;

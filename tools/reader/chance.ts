@@ -54,7 +54,7 @@ interface Asked {
   readonly kind: AnswerKind | undefined;
   /** Share of the question's terms in the sentences, and number of its names that are in none. */
   readonly coverage: number;
-  /** The same without the terms that name the kind. */
+  /** This share without the terms that name the kind. */
   readonly coverageOfRest: number;
   readonly missing: number;
 }

@@ -37,7 +37,7 @@ export function writeWhole(file: string, text: string | Uint8Array | Iterable<st
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    // What makes the pieces has its own errors.
+    // The source of the pieces throws errors of its own.
     if (error instanceof MeshError) throw error;
     throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
   }

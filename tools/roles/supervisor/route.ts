@@ -39,6 +39,7 @@ export const route: Tool = createEntryTool({
   async run({ question, file, outline, taskId }, work) {
     const prior: z.infer<typeof priorSchema>[] = [];
     const way: Specialty[] = [];
+    let fileReason: string | undefined;
     let withFile = file === undefined ? {} : { marker: formatContextMarker(file, taskId, outline), file };
     for (;;) {
       const next =
@@ -47,10 +48,15 @@ export const route: Tool = createEntryTool({
       way.push(next);
       const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
       const isFinished = next !== 'file' || answered.ended === 'answer' || answered.ended === 'limit';
-      // The answer stays unchanged apart from its wrapping (SV-17, SV-18).
-      if (isFinished) return { ...conclude(answered), details: { route: way } };
+      if (isFinished) {
+        // Where no specialist had an answer, the reason is that of the one who read the file.
+        const text = answered.ended === 'gave_up' ? (fileReason ?? answered.text) : answered.text;
+        // The answer stays unchanged apart from its wrapping (SV-17, SV-18).
+        return { ...conclude({ ...answered, text }), details: { route: way } };
+      }
       // The marker is used up: the file's content is known now (C-25).
       withFile = {};
+      if (answered.ended === 'gave_up') fileReason = answered.text;
       if (answered.ended === 'handed_on') prior.push({ by: next, text: answered.text });
     }
   },
