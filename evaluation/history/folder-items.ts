@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, type Dirent, fstatSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, type Dirent, existsSync, fstatSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
@@ -136,8 +136,14 @@ type Found = Omit<FolderItem, 'id'> | 'broken' | undefined;
 function readItem(folder: string, file: string): Found {
   const name = path.basename(file);
   if (name === ARCHIVE) return readRunItem(folder, file);
-  const isOurs = name === 'comparison.json' || name.endsWith('.batch.json');
+  const isOurs = name === 'comparison.json' || (name.endsWith('.batch.json') && !isOfRun(file));
   return isOurs ? readJsonItem(folder, file) : undefined;
+}
+
+/** Tells whether a batch is one of `bench`, whose results the archive beside it has. */
+function isOfRun(head: string): boolean {
+  const folder = path.dirname(head);
+  return path.basename(head) === 'results.batch.json' && existsSync(path.join(folder, ARCHIVE));
 }
 
 /** Reads the head of an archive from the metrics file beside it; an archive without metrics is listed by its name. */
