@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
 /**
  * Differences between operating systems, in one place: no other file checks the system or reads Linux's own
@@ -28,6 +30,13 @@ export function isPosix(platform: NodeJS.Platform = process.platform): boolean {
 /** Returns the system's name for messages. */
 export function namePlatform(platform: NodeJS.Platform = process.platform): string {
   return platform === 'darwin' ? 'macOS' : platform === 'win32' ? 'Windows' : platform;
+}
+
+/** Returns the folder in which the system keeps things of its user that can be fetched again. */
+export function findUserCache(environment: NodeJS.ProcessEnv): string {
+  const home = os.homedir();
+  if (process.platform === 'win32') return environment.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local');
+  return process.platform === 'darwin' ? path.join(home, 'Library', 'Caches') : path.join(home, '.cache');
 }
 
 /** Describes the consequences of running on another system than Linux. */

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ChatRequest, ChatTurn, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { argument, choice, defineTable, flag, option } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { type Column, formatColumns } from '@gaia-mesh/evaluation/terminal/columns.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -68,7 +69,7 @@ async function install({ gpu }: z.output<typeof installTable.options>): Promise<
   const child = spawn(program ?? 'npm', [...before, ...args], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
-    shell: program === 'npm' && process.platform === 'win32',
+    shell: program === 'npm' && !isPosix(),
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!execpath)/.test(name))),
   });
   const [code] = await once(child, 'exit');

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import os from 'node:os';
+
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { findUserCache } from '@gaia-mesh/core/system/platform.ts';
 import * as z from 'zod';
 
 /** The library that runs models. It is no dependency of the project: with its packages for graphics cards it weighs 732 MB. */
@@ -12,14 +13,7 @@ export const GPUS = ['cuda', 'vulkan', 'metal'] as const;
 
 /** Returns the folder of things that can be fetched again: libraries and models. */
 export function findCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const home = os.homedir();
-  const own =
-    process.platform === 'win32'
-      ? (environment.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local'))
-      : process.platform === 'darwin'
-        ? path.join(home, 'Library', 'Caches')
-        : path.join(home, '.cache');
-  return path.join(environment.XDG_CACHE_HOME || own, 'gaia-mesh');
+  return path.join(environment.XDG_CACHE_HOME || findUserCache(environment), 'gaia-mesh');
 }
 
 /** Returns the folder in which the library is installed, or would be. */

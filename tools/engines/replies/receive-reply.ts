@@ -46,7 +46,7 @@ export async function receiveReply(
       if (!isStream) reply.close();
     }
     if (!reply.isClosed && !reply.hasEnded)
-      throw new BrokenReply(reply.characters, `the ${isStream ? 'stream' : 'reply'} ended`);
+      throw new BrokenReply(reply.characters, isStream ? 'the stream ended' : 'the reply ended');
     return parts.end();
   } catch (error) {
     // A reply that has ended lacks nothing but its usage.
