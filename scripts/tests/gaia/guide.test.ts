@@ -20,8 +20,8 @@ describe('docs/gaia.md', () => {
 
   test('uses no option that its commands do not have', async () => {
     const helps = await Promise.all(
-      [['gaia'], ['gaia', 'gaps'], ['gaia', 'blame'], ['report'], ['clean']].map((name) =>
-        callCli([...name, '--help', '--all']),
+      [['gaia'], ['gaia', 'gaps'], ['gaia', 'blame'], ['report'], ['clean'], ['model', 'install']].map(
+        (name) => callCli([...name, '--help', '--all']),
       ),
     );
     const known = helps.flatMap(({ stdout }) => stdout.match(/--[a-z-]+/g) ?? []);
