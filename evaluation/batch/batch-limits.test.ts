@@ -2,6 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
 import type { AskTeam } from './batch.ts';
+import { Spending } from './limits.ts';
 import {
   ids,
   journal,
@@ -51,7 +52,7 @@ describe('limits', () => {
     'of the run: no further question is asked when %s are used up, and a larger one resumes (REQ-082)',
     async (_what, limit, reason) => {
       const first = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
-      expect(first.end).toEqual({ kind: 'limit', reason });
+      expect(first.end).toEqual({ kind: 'limit', reason, isUsedUp: true });
       expect(journal.size).toBe(3);
 
       const again = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
@@ -72,8 +73,24 @@ describe('limits', () => {
       limits: { question: {}, run: limit },
     });
 
-    expect(end).toEqual({ kind: 'limit', reason: expect.stringContaining(reason) });
+    expect(end).toEqual({ kind: 'limit', reason: expect.stringContaining(reason), isUsedUp: true });
     expect(journal.size).toBe(1);
+  });
+
+  test('of the run: teams share it, and an attempt counts once', async () => {
+    const spending = new Spending({ tokens: 60 });
+    const limits = { question: {}, run: { tokens: 60 } };
+    expect((await run(teamOf().askTeam, 4, { limits, spending })).end.kind).toBe('finished');
+    expect((await run(teamOf().askTeam, 4, { limits, spending })).end.kind).toBe('finished');
+
+    const { asked, askTeam } = teamOf();
+    const { end } = await run(async (...args) => ({ ...(await askTeam(...args)), team: 'react' }), 4, {
+      limits,
+      spending,
+      team: 'react',
+    });
+    expect(end).toMatchObject({ kind: 'limit', reason: 'the run used 60 of 60 tokens (--max-tokens)' });
+    expect(asked).toEqual(['q0', 'q1']);
   });
 
   test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {

@@ -29,6 +29,8 @@ export interface Batch {
   /** Number of cycles; each asks every question once. */
   readonly repeat: number;
   readonly limits: BatchLimits;
+  /** What the run used before, where the batch is one of several in it. */
+  readonly spending?: Spending;
   /** Undefined with `--no-cache`. Ignored when questions are repeated, because they could not improve (C-11). */
   readonly cache?: TeamCache | undefined;
   readonly journal: Journal;
@@ -53,7 +55,9 @@ export type BatchEvent =
 /** The end of a batch. Finished questions are in the journal, and an unfinished batch can be resumed. */
 export type BatchEnd =
   | { readonly kind: 'finished' }
-  | { readonly kind: 'limit' | 'interrupted'; readonly reason: string }
+  /** `isUsedUp`: the limit is reached at once if the batch is resumed with it. */
+  | { readonly kind: 'limit'; readonly reason: string; readonly isUsedUp?: boolean }
+  | { readonly kind: 'interrupted'; readonly reason: string }
   /** The cause affects every question, so that asking on would be in vain (REQ-067, C-06). */
   | { readonly kind: 'stopped'; readonly reason: string; readonly error: MeshError };
 
@@ -103,11 +107,12 @@ class SharedCause {
  */
 export async function runBatch(batch: Batch): Promise<BatchEnd> {
   const deadline = batch.limits.run.seconds;
-  const time = deadline === undefined ? undefined : AbortSignal.timeout(deadline * 1000);
+  const spending = batch.spending ?? new Spending(batch.limits.run);
+  const { time } = spending;
   const stop = new AbortController();
   const run: Run = {
     batch,
-    spending: new Spending(batch.limits.run),
+    spending,
     cause: new SharedCause(),
     signal: AbortSignal.any([batch.signal, stop.signal, ...(time === undefined ? [] : [time])]),
   };
@@ -164,7 +169,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
     return undefined;
   }
   const reached = spending.reached();
-  if (reached !== undefined) return { kind: 'limit', reason: reached };
+  if (reached !== undefined) return { kind: 'limit', reason: reached, isUsedUp: true };
   const before = cause.failures;
   try {
     const placed = await batch.placeFile(question, cycle);

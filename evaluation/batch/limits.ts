@@ -24,18 +24,34 @@ export function findOverrun(attempt: Attempt, limits: Limits): string | undefine
   return undefined;
 }
 
-/** Tokens and cost of a run so far. Those from before a kill count, because the user has paid for them. */
+/**
+ * Time, tokens and cost of a run so far, which its teams share. Those from before a kill count, because the user has paid for
+ * them; time is that of this process.
+ */
 export class Spending {
   readonly #limits: Limits;
+  readonly #counted = new Set<string>();
   #tokens: number | null = 0;
   #costUsd: number | null = 0;
+  #time: AbortSignal | undefined;
 
   constructor(limits: Limits) {
     this.#limits = limits;
   }
 
+  /** Aborts when the time of the run is up; undefined without a limit. The time begins at the first use. */
+  get time(): AbortSignal | undefined {
+    const { seconds } = this.#limits;
+    if (seconds !== undefined) this.#time ??= AbortSignal.timeout(seconds * 1000);
+    return this.#time;
+  }
+
+  /** Counts an attempt once, even if several rounds of a command meet it. */
   add(attempt: Attempt): void {
-    if (attempt.cached) return;
+    const { task_id, team, cycle } = attempt;
+    const key = JSON.stringify([team, cycle, task_id]);
+    if (attempt.cached || this.#counted.has(key)) return;
+    this.#counted.add(key);
     const { tokens, cost } = getUse(attempt);
     this.#tokens = sumOfKnown(this.#tokens, tokens);
     this.#costUsd = sumOfKnown(this.#costUsd, cost);

@@ -12,6 +12,7 @@ import { createStoreCache } from './answer-cache.ts';
 import { type Batch, type BatchEnd, runBatch } from './batch.ts';
 import type { BatchHead } from './journal/batch-head.ts';
 import { Journal } from './journal/journal.ts';
+import { Spending } from './limits.ts';
 import { type MeshContext, MeshTeam } from './teams/mesh-team.ts';
 
 export interface RunContext extends MeshContext, Pick<Batch, 'redact' | 'onEvent'> {
@@ -35,11 +36,13 @@ type Unfinished = Exclude<BatchEnd, { kind: 'finished' }>;
  */
 export class Runner {
   readonly #plan: RunPlan;
+  readonly #spending: Spending;
   #journal: Journal | undefined;
   #store: Store | undefined;
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
+    this.#spending = new Spending(plan.limits.run);
   }
 
   /** The head of the batch. */
@@ -149,6 +152,7 @@ export class Runner {
       questions,
       repeat,
       limits,
+      spending: this.#spending,
       concurrency,
       askTeam: mesh.ask,
       cache: usesCache && this.#store ? createStoreCache(this.#store, team.name, fingerprint) : undefined,

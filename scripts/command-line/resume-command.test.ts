@@ -83,3 +83,11 @@ test('the command that asks everything again has no --resume, wherever it stood'
   process.argv = [...argv.slice(0, 2), 'gaia', '--resume', '--limit', '3'];
   expect(resumption.again()).toMatch(/gaia -- --limit 3$/);
 });
+
+test('the command that goes on has no limit that the batch used up', () => {
+  const words = ['--max-tokens', '30', '--limit', '3', '--max-cost=0.1', '--max-time', '9'];
+  process.argv = [...argv.slice(0, 2), 'gaia', ...words];
+  const end = { kind: 'limit', reason: '' } as const;
+  expect(resumption.command({ ...end, isUsedUp: true })).toMatch(/gaia -- --limit 3 --max-time 9 --resume$/);
+  expect(resumption.command(end)).toContain('--max-tokens 30');
+});

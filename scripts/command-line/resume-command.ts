@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
+import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 
@@ -30,11 +31,11 @@ export const resumption = {
       ? `. To go on: ${resumption.command()}`
       : `. To ask again: ${resumption.again()}`;
   },
-  /** Returns the command line of this process with `--resume`. */
-  command(): string {
+  /** Returns the command line of this process with `--resume`. A limit that the batch used up is left out: it would end it again. */
+  command(end?: BatchEnd): string {
     const [name = '', ...options] = readWords();
-    const words = options.includes('--resume') ? options : [...options, '--resume'];
-    return formatCommandLine(name, words);
+    const kept = end?.kind === 'limit' && end.isUsedUp === true ? leaveOutLimits(options) : options;
+    return formatCommandLine(name, kept.includes('--resume') ? kept : [...kept, '--resume']);
   },
   /** Returns the command line of this process without `--resume`, which asks everything again. */
   again(): string {
@@ -45,6 +46,13 @@ export const resumption = {
     );
   },
 };
+
+function leaveOutLimits(words: readonly string[]): string[] {
+  return words.filter((word, at) => {
+    const isLimit = (text = '') => /^--max-(?:tokens|cost)$/.test(text);
+    return !isLimit(word) && !isLimit(words[at - 1]) && !/^--max-(?:tokens|cost)=/.test(word);
+  });
+}
 
 function readWords(): string[] {
   return process.argv.slice(2).map(createRedactor(process.env));

@@ -126,7 +126,7 @@ async function run(options: BlameOptions): Promise<void> {
   const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;
   if (end.kind !== 'finished') {
     printError(
-      `Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumption.command()}`,
+      `Blame ended early: ${end.reason}. Partial results: ${written}. To go on: ${resumption.command(end)}`,
     );
     process.exitCode = endToExitCode(end);
   } else if (options.json) printError(`written: ${written}`);
