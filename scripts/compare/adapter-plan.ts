@@ -18,7 +18,7 @@ const MAX_AGENTS = 256;
 /** Plans a comparison of adapters on the same recorded packets, each with every requested number of agents. */
 export async function planAdapters(options: CompareOptions): Promise<ComparisonPlan> {
   const { invocations, rounds, margin, seed, maxAgents, budget = DEFAULT_BUDGET_S } = options;
-  const numbers = parseNumbers(options.agents ?? []);
+  const numbers = parseNumbers(options.agents ?? [], maxAgents);
   const adapters = await loadChosenAdapters(options.adapters ?? adapterNames);
   const recording = await loadRecording(options.recording);
   const [baseline, ...others] = (numbers.length > 0 ? numbers : [recording.header.agents.length]).flatMap(
@@ -33,6 +33,7 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
   return {
     page: 'docs/results/comparison.md',
     arms,
+    facts: { kind: 'adapters', baseline: baseline.name, run_id: recording.header.run_id },
     compare: ({ feed, ...running }) =>
       useTemporaryFolder('compare', async (workspaces) => {
         const report = await measure(recording, {
@@ -58,9 +59,11 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
 }
 
 /** @throws MeshError `usage` for invalid numbers of agents */
-function parseNumbers(numbers: readonly string[]): number[] {
+function parseNumbers(numbers: readonly string[], most: number): number[] {
   return numbers.map((item) => {
     const number = Number(item);
+    if (Number.isInteger(number) && number > most && number <= MAX_AGENTS)
+      throw new MeshError('usage', `--agents ${item}: expected at most ${most}, or a larger --max-agents`);
     if (Number.isInteger(number) && number >= 1 && number <= MAX_AGENTS) return number;
     const expected = `numbers from 1 to ${MAX_AGENTS}, e.g. 4,16,64`;
     throw new MeshError('usage', `--agents: expected ${expected}, not "${item}"`);

@@ -1,10 +1,12 @@
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import type { PlannedFacts } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import type { ExperimentOptions } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import {
   commaList,
   defineTable,
   flag,
   option,
+  percent,
   seconds,
   text,
   texts,
@@ -50,7 +52,7 @@ export const compareTable = defineTable({
     budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
-    margin: option('<percent>', 'count differences up to this as equal', seconds.default(5)),
+    margin: option('<percent>', 'count differences up to this as equal', percent.default(5)),
     seed: option('<n>', 'set the seed of the order of arms', wholeNumber.default(1)),
     failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
     junit: option('<file>', 'write the conditions as a JUnit report', text.optional()),
@@ -92,6 +94,8 @@ export interface ComparisonPlan {
   readonly page: string;
   /** The arms that it measures, which conditions may name. */
   readonly arms: readonly { readonly name: string }[];
+  /** The facts by which a saved baseline is accepted or refused before anything is measured. */
+  readonly facts: PlannedFacts;
   /** Measures it, and returns it with the runs that were recorded for it. */
   compare(context: RunContext): Promise<{
     readonly report: ComparisonFile;

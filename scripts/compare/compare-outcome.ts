@@ -14,6 +14,7 @@ import {
 
 import {
   checkComparable,
+  checkPlanned,
   checkSameMachine,
   createThresholdFigures,
   judgeChanges,
@@ -41,7 +42,10 @@ interface Demands {
  *
  * @throws MeshError `usage` for an invalid condition or one on an arm that is not measured, `config` for an invalid baseline
  */
-export function parseDemands({ failIf = [], baseline }: CompareOptions, { arms }: ComparisonPlan): Demands {
+export function parseDemands(
+  { failIf = [], baseline }: CompareOptions,
+  { arms, facts }: ComparisonPlan,
+): Demands {
   const names = arms.map(toConditionName);
   const thresholds = failIf.map((text) => parseThreshold(text, names));
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
@@ -51,6 +55,7 @@ export function parseDemands({ failIf = [], baseline }: CompareOptions, { arms }
   if (baseline === undefined) return { thresholds, saved: undefined };
   const saved = readComparison(resolveUserPath(baseline));
   checkSameMachine(saved, describeEnvironment(packageVersion), baseline);
+  checkPlanned(saved, facts, baseline);
   return { thresholds, saved };
 }
 

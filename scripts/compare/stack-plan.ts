@@ -52,6 +52,7 @@ export async function planStacks(names: readonly string[], options: CompareOptio
   return {
     page: 'docs/results/stacks.md',
     arms,
+    facts: { kind: 'stacks', baseline: baseline.name, run_id: recording.header.run_id },
     compare: async ({ feed, command, signal, ...running }) => {
       const stackArms = new StackArms({
         arms,

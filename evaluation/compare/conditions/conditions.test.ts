@@ -111,7 +111,7 @@ describe('a comparison that was saved', () => {
     const refused = (message: RegExp) =>
       expect.objectContaining({ code: 'config', message: expect.stringMatching(message) });
     expect(() => checkSameMachine(elsewhere, now.environment, 'base.json')).toThrow(
-      refused(/base\.json: is not comparable.*cores \(then 64, now 2\)/),
+      refused(/base\.json is not comparable.*cores \(then 64, now 2\)/),
     );
     expect(() => checkComparable({ ...now, run_id: 'other' }, now, 'base.json')).toThrow(
       refused(/the recording \(then other/),

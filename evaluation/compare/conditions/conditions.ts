@@ -61,6 +61,21 @@ function listShared(file: ComparisonFile): Readonly<Record<string, string | numb
   };
 }
 
+/** The facts of a comparison that are known before it is measured. */
+export type PlannedFacts = Pick<ComparisonFile, 'kind' | 'baseline' | 'run_id'>;
+
+/** @throws MeshError `config` if a saved comparison is of something else than the planned one, with the differences */
+export function checkPlanned(saved: ComparisonFile, planned: PlannedFacts, file: string): void {
+  refuse(
+    [
+      ...describeDifference('what is compared', saved.kind, planned.kind),
+      ...describeDifference('the recording', saved.run_id, planned.run_id),
+      ...describeDifference('the baseline', saved.baseline, planned.baseline),
+    ],
+    file,
+  );
+}
+
 /** @throws MeshError `config` if the two comparisons are not comparable, with their differences */
 export function checkComparable(saved: ComparisonFile, now: ComparisonFile, file: string): void {
   checkSameMachine(saved, now.environment, file);
@@ -79,7 +94,7 @@ function refuse(differences: readonly string[], file: string): void {
   if (differences.length === 0) return;
   throw new MeshError(
     'config',
-    `--baseline ${file}: is not comparable with this comparison, because these differ: ${differences.join('; ')}. Save a new baseline with --save-baseline`,
+    `--baseline ${file} is not comparable with this comparison, because these differ: ${differences.join('; ')}. Save a new baseline with --save-baseline`,
   );
 }
 
