@@ -13,7 +13,7 @@ export const WARNINGS_FILE = 'warnings.log';
 
 const warningSchema = z.strictObject({
   lost: z
-    .enum(['server', 'member', 'tool', 'reply', 'part', 'line', 'question'])
+    .enum(['server', 'member', 'tool', 'reply', 'part', 'line', 'question', 'file'])
     .describe('what was lost: the whole of it, or a part of a reply, a list or a file'),
   where: z.string().describe('what it belonged to, or where it stood'),
   why: z.string().describe('why it was lost, and what was done instead'),

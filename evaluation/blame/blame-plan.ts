@@ -174,7 +174,7 @@ async function findQuestionFile(
       : findFilesFolder({ ...options, questions: findSource(options, head) });
   const [missing] = folder === undefined ? [] : await findMissingFiles([question], folder);
   if (missing !== undefined)
-    throw new MeshError('usage', `--files: the question's file is missing: ${missing}`);
+    throw new MeshError('usage', `--files: the question's file is missing: ${missing.why}`);
   return folder;
 }
 

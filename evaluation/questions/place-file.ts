@@ -41,12 +41,15 @@ export async function placeFile(question: Question, cycle: number, paths: FilePa
  * Lists attachments that are missing from the user's folder or cannot be read, to report them before the first question
  * (REQ-052).
  */
-export async function findMissingFiles(questions: readonly Question[], folder: string): Promise<string[]> {
-  const faults: string[] = [];
+export async function findMissingFiles(
+  questions: readonly Question[],
+  folder: string,
+): Promise<{ taskId: string; why: string }[]> {
+  const faults: { taskId: string; why: string }[] = [];
   for (const { taskId, fileName } of questions) {
     if (fileName === undefined) continue;
     const fault = await findFileFault(path.join(folder, fileName));
-    if (fault !== undefined) faults.push(`${taskId}: ${path.join(folder, fileName)}: ${fault}`);
+    if (fault !== undefined) faults.push({ taskId, why: `${path.join(folder, fileName)}: ${fault}` });
   }
   return faults;
 }

@@ -242,8 +242,8 @@ describe("a question's file", () => {
     expect(
       await findMissingFiles([of('a', 'there.csv'), of('b', 'none.csv'), of('c', 'folder.csv'), bare], own()),
     ).toEqual([
-      `b: ${path.join(own(), 'none.csv')}: there is no such file`,
-      `c: ${path.join(own(), 'folder.csv')}: it is a folder`,
+      { taskId: 'b', why: `${path.join(own(), 'none.csv')}: there is no such file` },
+      { taskId: 'c', why: `${path.join(own(), 'folder.csv')}: it is a folder` },
     ]);
   });
 

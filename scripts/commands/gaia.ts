@@ -1,3 +1,4 @@
+import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
 import { exportCacheFile, importCacheFile } from '@gaia-mesh/evaluation/batch/answer-cache.ts';
@@ -117,7 +118,10 @@ async function runPlan(
     }
     say = note;
     if (journal.dropped !== undefined) note(journal.dropped);
-    await reportMissing(plan, note);
+    const missing = await findMissing(plan);
+    for (const { where, why } of missing.slice(0, SHOWN_MISSING)) note(`file of question ${where}: ${why}`);
+    if (missing.length > SHOWN_MISSING)
+      note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
     await importCacheFile(plan, cache, note);
     const { teams, end } = await runner.run({
       redact,
@@ -139,7 +143,14 @@ async function runPlan(
         !(await exportRun(mesh.folder.archiveFile, teams.size === 1 ? undefined : team))
       )
         isExported = false;
-    await finish(plan, options, { journal, head: runner.head, resultsPage, isExported }, teams, end, signal);
+    await finish(
+      plan,
+      options,
+      { journal, head: runner.head, resultsPage, isExported, missing },
+      teams,
+      end,
+      signal,
+    );
     if (end.kind !== 'finished') log.note(end.reason);
   } catch (error) {
     log.error(error);
@@ -157,6 +168,8 @@ interface Leaves extends Pick<RunContext, 'resultsPage'> {
   readonly journal: Journal;
   readonly head: BatchHead;
   readonly isExported: boolean;
+  /** The files of questions that are not there. */
+  readonly missing: readonly RunWarning[];
 }
 
 /**
@@ -166,7 +179,7 @@ interface Leaves extends Pick<RunContext, 'resultsPage'> {
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
-  { journal, head, resultsPage, isExported }: Leaves,
+  { journal, head, resultsPage, isExported, missing }: Leaves,
   ends: Ends,
   end: BatchEnd,
   signal: AbortSignal,
@@ -205,7 +218,7 @@ async function finish(
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
-  const warnings = [...ends.values()].flatMap(({ mesh }) => mesh?.metrics.warnings ?? []);
+  const warnings = [...missing, ...[...ends.values()].flatMap(({ mesh }) => mesh?.metrics.warnings ?? [])];
   for (const [team, { mesh }] of ends)
     printWarnings(mesh?.metrics.warnings ?? [], ends.size === 1 ? undefined : team);
   const [answers, page] = [shortenPath(paths.answers), shortenPath(paths.report)];
@@ -227,7 +240,7 @@ async function finish(
     return;
   }
   printError(
-    `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumption.command()}`,
+    `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumption.command(end)}`,
   );
   process.exitCode = endToExitCode(end);
 }
@@ -280,10 +293,9 @@ function scoreLine(
   return `Submitted (${team}): score ${score} %, ${correct_count} of ${total_attempted} correct. ${message}`;
 }
 
-/** Reports missing files before the first question (REQ-052). With a server, the folder need not have every file. */
-async function reportMissing(plan: GaiaPlan, note: (text: string) => void): Promise<void> {
-  if (plan.folder === undefined || plan.api !== undefined) return;
+/** Finds missing files before the first question (REQ-052). With a server, the folder need not have every file. */
+async function findMissing(plan: GaiaPlan): Promise<RunWarning[]> {
+  if (plan.folder === undefined || plan.api !== undefined) return [];
   const missing = await findMissingFiles(plan.questions, plan.folder);
-  for (const fault of missing.slice(0, SHOWN_MISSING)) note(`file of question ${fault}`);
-  if (missing.length > SHOWN_MISSING) note(`… and ${missing.length - SHOWN_MISSING} more files are missing`);
+  return missing.map(({ taskId, why }) => ({ lost: 'file', where: taskId, why, agent: null, times: 1 }));
 }

@@ -1,7 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
+import { MeshError, readSystemCode } from '../../contracts/errors.ts';
 import { makeFolder } from './make-folder.ts';
+import { explainWriteFault } from './whole-file.ts';
 
 /** Maximum tries: another process may take a stale lock first. */
 const MAX_TRIES = 3;
@@ -29,7 +30,7 @@ export class FileLock {
         return new FileLock(file);
       } catch (error) {
         if (readSystemCode(error) !== 'EEXIST')
-          throw new MeshError('io', `cannot make ${file}: ${toErrorMessage(error)}`, { cause: error });
+          throw new MeshError('io', `cannot make ${file}: ${explainWriteFault(error)}`, { cause: error });
       }
       const holder = readLockHolder(file);
       if (holder !== undefined && isAlive(holder)) {
