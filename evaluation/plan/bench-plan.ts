@@ -37,7 +37,7 @@ export const benchTable = defineTable({
     store,
     record: flag('record the packets (always on; every archive holds a recording)'),
     json: flag('print metrics as JSON'),
-    quiet: flag('print the answer only'),
+    quiet: flag("print the answer, or a batch's score, only"),
   }),
   common: [
     ...(['team', 'task', 'document', 'question', 'answer', 'tasks', 'adapter', 'engine'] as const),

@@ -106,6 +106,11 @@ export const seconds = parseNumber(
   (value) => value > 0 && value <= 86_400,
 );
 
+export const percent = parseNumber(
+  'expected a percentage above 0, at most 100.',
+  (value) => value > 0 && value <= 100,
+);
+
 export const share = parseNumber('expected a share above 0, at most 1.', (value) => value > 0 && value <= 1);
 
 export const dollars = parseNumber('expected US dollars, above 0.', (value) => value > 0);
@@ -176,9 +181,12 @@ function explainLack(
   if (typed.length === 0 || unless.some(holds)) return undefined;
   const named = typed.map(formatCondition).join(', ');
   if (needs !== undefined && !needs.some(holds))
-    return `${named} has no effect alone: it goes with ${needs.filter(isShown).map(formatCondition).join(' or ')} (${why})`;
+    return `${named} ${typed.length > 1 ? 'have no effect alone: they go' : 'has no effect alone: it goes'} with ${needs.filter(isShown).map(formatCondition).join(' or ')} (${why})`;
   const excluding = excludes.find(holds);
-  return excluding && `${named} does not go with ${formatCondition(excluding)} (${why})`;
+  return (
+    excluding &&
+    `${named} ${typed.length > 1 ? 'do' : 'does'} not go with ${formatCondition(excluding)} (${why})`
+  );
 }
 
 function parseCondition(condition: string) {

@@ -346,7 +346,7 @@ export function checkEngineOptions(
     if (known.some((list) => list === 'all' || list.includes(name))) continue;
     throw new MeshError(
       'usage',
-      `--engine-option ${option} has no effect: the engine ${names} of ${who} takes only ${known.flat().join(', ') || 'none'}`,
+      `--engine-option ${option} has no effect: the engine ${names} of ${who} takes only ${[...new Set(known.flat())].join(', ') || 'none'}`,
     );
   }
 }

@@ -30,7 +30,7 @@ import {
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createQuietProgress, flowProgress, type Progress } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
-import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { formatPercent, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -165,7 +165,11 @@ function report(
         printText(formatBatchReport(batch, metrics));
     } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
-  } else if (batch === undefined && metrics.answer !== null) {
+  } else if (batch !== undefined) {
+    const { tasks, answered, normalized_em: right } = batch.json;
+    const share = right === null ? '' : `, ${formatPercent(right)} right`;
+    printText(`${answered} of ${tasks} tasks answered${share}\n`);
+  } else if (metrics.answer !== null) {
     printText(`${toOneLine(metrics.answer, Number.POSITIVE_INFINITY)}\n`);
   }
   const single =
@@ -186,7 +190,7 @@ function explainFault(
 ): string | undefined {
   const files = listFiles(plan, folder);
   if (batch !== undefined && batch.end.kind !== 'finished')
-    return `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command()}`;
+    return `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command(batch.end)}`;
   if (status === 'answered') return undefined;
   const again = answered === 0 ? `. To ask again: ${resumption.again()}` : '';
   return `Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}${again}`;

@@ -115,7 +115,10 @@ const ask = (what: string, expected: RegExp): Trial => ({
 const TRIALS: readonly Trial[] = [
   ask('What is the capital of France?', /paris/i),
   ask('How many legs do two dogs have together?', /\b8\b|eight/i),
-  ask('The ferry leaves at noon and arrives at three. How many hours does it take?', /\b3\b|three/i),
+  ask(
+    'The ferry leaves at noon and arrives at three. How many hours does it take?',
+    /\b(?:3|three) (?:full )?hours?\b|^\W*(?:3|three)\W*$/i,
+  ),
   {
     what: 'a tool call: look up the word heron',
     request: {

@@ -1,14 +1,21 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import type { TeamOptions } from '@gaia-mesh/evaluation/plan/options.ts';
 import { checkEngineOptions } from '@gaia-mesh/evaluation/plan/team-options.ts';
+import { resolveUserName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import {
   explainInability,
   formatCapabilities,
   type ModelUse,
 } from '@gaia-mesh/tools/engines/capabilities.ts';
-import { checkServer, loadEngine, queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
+import {
+  checkServer,
+  engineNames,
+  loadEngine,
+  queryModelCapabilities,
+} from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 
@@ -35,7 +42,8 @@ export async function checkModel(
   },
 ): Promise<Finding> {
   const { model, toolCalls, context } = options;
-  const engine = options.engine ?? 'openai';
+  const engine = resolveUserName('engine', options.engine ?? 'openai');
+  if (!engineNames.includes(engine)) throw createUnknownError('engine', engine, engineNames);
   const host = options.host ?? options.baseUrl;
   const where = omitUndefined({ host, model });
   checkEngineOptions({ model, host, context }, [{ engine, model, host }], 'the engine to check');

@@ -96,7 +96,9 @@ export function listUseRows(team: string, figures: Figures, mark = ''): UseRow[]
 /** Formats the results of teams for people: scores with intervals per level, then resources, in total and per right answer. */
 export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): string {
   const entries = Object.entries(teams);
+  const cycles = Math.max(1, ...entries.map(([, team]) => team.cycles?.length ?? 1));
   return [
+    ...(cycles > 1 ? [`The first of ${cycles} cycles (what the others changed is below):`, ''] : []),
     formatColumns(SCORE_COLUMNS, entries.flatMap(listScoreRows)),
     '',
     formatColumns(

@@ -95,7 +95,7 @@ async function run(options: CleanOptions): Promise<void> {
   }
   const found = [
     ...batches.map(({ answers }) => `${answers}: a batch of questions with ${describeAnswers(answers)}`),
-    ...(hasRuns ? [`${directory}: the last run, and ${count(earlier.length)} earlier ones in runs/`] : []),
+    ...(hasRuns ? [`${directory}: the last run${formatEarlier(earlier.length)}`] : []),
   ];
   if (options.dryRun) {
     for (const line of found) print(`would delete ${line}`);
@@ -107,6 +107,11 @@ async function run(options: CleanOptions): Promise<void> {
   // Other files in `runs/` are the user's.
   for (const folder of [path.join(runs, 'gaia'), runs]) await removeEmpty(folder);
   for (const line of found) print(`deleted ${line}`);
+}
+
+function formatEarlier(runs: number): string {
+  if (runs === 0) return '';
+  return runs === 1 ? ', and an earlier one in runs/' : `, and ${count(runs)} earlier ones in runs/`;
 }
 
 /** Counts the answers of a batch: they cost money, or time, and only a copy brings them back. */
@@ -123,7 +128,7 @@ function describeAnswers(answers: string): string {
  * @throws MeshError `usage` unless the user agrees
  */
 async function ask(found: readonly string[], { out }: CleanOptions): Promise<void> {
-  printError('This is deleted for good:');
+  printError('To be deleted for good:');
   for (const line of found) printError(`  ${line}`);
   if (!process.stdin.isTTY) {
     const words = [...(out === undefined ? [] : ['--out', out]), '--yes'];
