@@ -1,6 +1,7 @@
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { LimitOptions } from '../plan/options.ts';
+import { formatAttemptKey } from './journal/journal.ts';
 
 /** Limits of a batch or of one question; an undefined value is no limit. */
 interface Limits {
@@ -48,8 +49,7 @@ export class Spending {
 
   /** Counts an attempt once, even if several rounds of a command meet it. */
   add(attempt: Attempt): void {
-    const { task_id, team, cycle } = attempt;
-    const key = JSON.stringify([team, cycle, task_id]);
+    const key = formatAttemptKey(attempt);
     if (attempt.cached || this.#counted.has(key)) return;
     this.#counted.add(key);
     const { tokens, cost } = getUse(attempt);
