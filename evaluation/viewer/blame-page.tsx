@@ -1,7 +1,7 @@
-import { dot, gridY, line, pointer, ruleX, tip } from '@observablehq/plot';
+import { dot, line, pointer, ruleX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { BlameView } from '../report/blame/blame-view.ts';
-import { Chart, QUARTERS } from './chart.tsx';
+import { Chart, shareScale } from './chart.tsx';
 import { formatCount, formatDate, formatDecimals, formatPercent, toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
@@ -137,14 +137,9 @@ function ChanceCard({ view: { file, chances, replacements } }: { readonly view: 
               tickRotate: isNarrow ? 0 : -40,
               tickFormat: (place: number) => (isNarrow ? String(place) : nameOf(place)),
             },
-            y: {
-              domain: [0, 1],
-              label: 'chance of a right answer',
-              ticks: QUARTERS,
-              tickFormat: (share: number) => `${share * 100} %`,
-            },
+            y: shareScale.axis('chance of a right answer'),
             marks: [
-              gridY({ ticks: QUARTERS, stroke: 'var(--line)', strokeOpacity: 1 }),
+              shareScale.grid(),
               ruleX(points, {
                 x: 'place',
                 y1: 'low',

@@ -1,4 +1,4 @@
-import { plot } from '@observablehq/plot';
+import { gridY, plot } from '@observablehq/plot';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -17,8 +17,18 @@ interface ChartProps {
 /** The series colours in the order in which they are given to arms; each passes contrast in light and dark. */
 export const HUES = ['--s1', '--s2', '--s3', '--s4'] as const;
 
-/** Ticks of an axis of shares. */
-export const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
+const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
+
+/** The vertical axis of shares from 0 to 1, with its lines at the quarters. */
+export const shareScale = {
+  axis: (label: string) => ({
+    domain: [0, 1],
+    label,
+    ticks: QUARTERS,
+    tickFormat: (share: number) => `${share * 100} %`,
+  }),
+  grid: () => gridY({ ticks: QUARTERS, stroke: 'var(--line)', strokeOpacity: 1 }),
+};
 
 export function hue(index: number): string {
   return `var(${HUES[index % HUES.length]})`;

@@ -1,7 +1,7 @@
-import { dot, gridX, gridY, pointer, ruleX, text, tip } from '@observablehq/plot';
+import { dot, gridX, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { GaiaView, TeamFigures } from '../../report/gaia/gaia-view.ts';
-import { Chart, listLogTicks, QUARTERS } from '../chart.tsx';
+import { Chart, listLogTicks, shareScale } from '../chart.tsx';
 import {
   formatBytes,
   formatCount,
@@ -78,14 +78,9 @@ export function ScoreCostCard({
             marginLeft: 44,
             marginBottom: 40,
             x: { type: 'log', domain: [low, high], label, ticks, tickFormat: formatTick },
-            y: {
-              domain: [0, 1],
-              label: 'accuracy',
-              ticks: QUARTERS,
-              tickFormat: (share: number) => `${share * 100} %`,
-            },
+            y: shareScale.axis('accuracy'),
             marks: [
-              gridY({ ticks: QUARTERS, stroke: 'var(--line)', strokeOpacity: 1 }),
+              shareScale.grid(),
               gridX({ ticks, stroke: 'var(--line)', strokeOpacity: 1 }),
               ruleX(titled, {
                 x: 'per',

@@ -1,7 +1,7 @@
-import { dot, gridY, line, pointer, ruleX, text, tip } from '@observablehq/plot';
+import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
 import type { TeamFigures } from '../../report/gaia/gaia-view.ts';
-import { Chart, hue, QUARTERS } from '../chart.tsx';
+import { Chart, hue, shareScale } from '../chart.tsx';
 import { formatCount, formatPercent, toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { ResultTable } from '../result-table.tsx';
@@ -69,14 +69,9 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
               ticks: [...new Set(rows.map(({ cycle }) => cycle.cycle))],
               tickFormat: String,
             },
-            y: {
-              domain: [0, 1],
-              label: 'accuracy',
-              ticks: QUARTERS,
-              tickFormat: (share: number) => `${share * 100} %`,
-            },
+            y: shareScale.axis('accuracy'),
             marks: [
-              gridY({ ticks: QUARTERS, stroke: 'var(--line)', strokeOpacity: 1 }),
+              shareScale.grid(),
               ruleX(placed, {
                 x: 'x',
                 y1: 'low',
