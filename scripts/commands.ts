@@ -93,6 +93,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/prompt-test.ts')).definePromptTest,
   },
   {
+    name: 'tools',
+    group: 'Develop',
+    advanced: true,
+    summary: "count the tokens of an MCP server's tools",
+    load: async () => (await import('./commands/tools.ts')).defineTools,
+  },
+  {
     name: 'list',
     group: 'This installation',
     summary: 'list adapters, layers, tools, engines, teams, tasks or scorers',

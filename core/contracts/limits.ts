@@ -304,6 +304,9 @@ export const LLAMA_LIMITS = {
   loop: { repeats: 6, tokens: 96, cycle: 64 },
 } as const;
 
+/** Maximum bytes of a list of tools whose tokens are counted, and of a message of its server: the largest of 79 public servers has 0.1 MB. */
+export const TOOL_LIST_BYTES = 8 * 1024 * 1024;
+
 /** Bounds of `gaia blame`, which asks one question again and again. */
 export const BLAME_LIMITS = {
   /** Maximum cost in tokens, as a multiple of the question's own: what a team of three spends on ten questions, tried once each. */

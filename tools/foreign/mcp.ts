@@ -66,7 +66,7 @@ export const createMcpTool = ({ connectMcp }: Pick<ToolServices, 'connectMcp'>) 
 const PLAIN = /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR)$/;
 
 /** Returns the variables that any program may need; none of them is a key. */
-function pickPlainVariables(
+export function pickPlainVariables(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   return Object.fromEntries(

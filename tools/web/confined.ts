@@ -8,7 +8,7 @@ import { readLinuxFile } from '@gaia-mesh/core/system/platform.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
+import { isolateCommand } from '@gaia-mesh/core/system/process/without-network.ts';
 
 /**
  * Limits of work on untrusted bytes in a process of its own: if a library hangs, eats memory or throws where nothing catches, only that
@@ -64,7 +64,7 @@ export async function runConfined(
   }: ConfinedLimits,
 ): Promise<ConfinedOutcome> {
   if (signal.aborted) return { stopped: 'the task has ended' };
-  const { program: command, args } = isolateNodeCommand([
+  const { program: command, args } = isolateCommand([
     '--permission',
     ...(sqlite ? [] : ['--no-experimental-sqlite']),
     ...(workers ? ['--allow-worker'] : []),

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AgentPermissions } from '../../agent/spec.ts';
 import { LOADAVG } from '../../system/platform.ts';
-import { hasNamespaces, isolateNodeCommand } from '../../system/process/without-network.ts';
+import { hasNamespaces, isolateCommand } from '../../system/process/without-network.ts';
 import { buildConfinedCommand } from './confinement.ts';
 
 // What the permissions hold against is tried by real processes in `launcher.test.ts`; these tests hold which an agent gets.
@@ -22,7 +22,7 @@ describe('the command of an agent', () => {
   test('without permissions reads the code and its workspace, writes that alone, and has no network', () => {
     const args = ['--permission', ...READS, ...WRITES, NO_SQLITE, '--flag', 'entry.js'];
     expect(confine({})).toEqual({
-      ...isolateNodeCommand(args),
+      ...isolateCommand(args),
       environment: {},
       isOffline: hasNamespaces(),
     });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentPermissions } from '../../agent/spec.ts';
 import { LOADAVG } from '../../system/platform.ts';
-import { hasNamespaces, isolateNodeCommand } from '../../system/process/without-network.ts';
+import { hasNamespaces, isolateCommand } from '../../system/process/without-network.ts';
 
 /** Command of a process with fewer permissions than its parent. */
 interface Confined {
@@ -48,7 +48,7 @@ export function buildConfinedCommand(
   const isOffline = network !== true && hasNamespaces();
   const all = [...flags, ...args];
   return {
-    ...(isOffline ? isolateNodeCommand(all) : { program: process.execPath, args: all }),
+    ...(isOffline ? isolateCommand(all) : { program: process.execPath, args: all }),
     environment: pickVariables(permissions, environment),
     isOffline,
   };

@@ -23,11 +23,14 @@ export function hasNamespaces(): boolean {
 }
 
 /**
- * Returns the command that starts Node with `args` and without a network if this machine supports it;
- * otherwise the plain command.
+ * Returns the command that starts a program, by default Node, with `args` and without a network if this machine
+ * supports it; otherwise the plain command.
  */
-export function isolateNodeCommand(args: readonly string[]): { program: string; args: string[] } {
-  const [program, ...rest] = UNSHARE;
-  if (!hasNamespaces()) return { program: process.execPath, args: [...args] };
-  return { program, args: [...rest, process.execPath, ...args] };
+export function isolateCommand(
+  args: readonly string[],
+  program: string = process.execPath,
+): { program: string; args: string[] } {
+  const [unshare, ...rest] = UNSHARE;
+  if (!hasNamespaces()) return { program, args: [...args] };
+  return { program: unshare, args: [...rest, program, ...args] };
 }

@@ -231,4 +231,16 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
       )
       .toBe('is gone');
   });
+
+  test('counts the tokens of tools with its own tokenizer', async () => {
+    const folder = temporaryFolder();
+    const tool = { name: 'cat', description: 'the cat', inputSchema: { type: 'object' } };
+    writeFileSync(path.join(folder, 'tools.json'), JSON.stringify([tool]));
+    const { stdout, stderr } = await callCli(['tools', 'tools.json', '--model', MODEL, '--json'], {
+      cwd: folder,
+    });
+    const { tokens, model } = JSON.parse(stdout || stderr);
+    expect(model.tools).toMatchObject([{ name_tokens: 1, description_tokens: 2 }]);
+    expect(model.tokens).not.toBe(tokens);
+  });
 });

@@ -68,6 +68,8 @@ const requestSchema = z.object({
   max_completion_tokens: z.int().positive().nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(8)]).nullish(),
 });
+/** Texts whose tokens are counted, without the marks of the chat format. */
+const tokenizeSchema = z.object({ model: z.string(), texts: z.array(z.string()) });
 type ChatQuery = z.output<typeof requestSchema>;
 
 /** A request that is refused, in OpenAI's words where it has some. */
@@ -157,6 +159,11 @@ async function reply(
     case 'POST /v1/chat/completions': {
       const query = await readRequest(request, requestSchema);
       return complete(query, find(query.model), response, turns);
+    }
+    case 'POST /v1/tokenize': {
+      const { model, texts } = await readRequest(request, tokenizeSchema);
+      const own = find(model);
+      return sendJson(response, { tokens: texts.map((text) => own.tokenizeText(text).length) });
     }
     default:
       throw new Refusal(404, `there is no ${request.method} ${request.url}`);

@@ -5,10 +5,11 @@ import type net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { isolateNodeCommand } from '@gaia-mesh/core/system/process/without-network.ts';
+import { isolateCommand } from '@gaia-mesh/core/system/process/without-network.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { openPort } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import * as z from 'zod';
+import { sendRequest } from '../../http/fetch.ts';
 import { type GgufFacts, readGguf } from './gguf.ts';
 import { findInstallation } from './installation.ts';
 
@@ -75,6 +76,56 @@ export async function launchModel(model: string | undefined, context?: number): 
     loads.delete(model);
     throw error;
   }
+}
+
+/** Tokens of the context of a model whose tokenizer alone is used. */
+const TOKENIZER_CONTEXT = 256;
+/** Maximum characters of one request for counts: in JSON they stay below the bytes that the process reads. */
+const COUNTED_CHARACTERS = LLAMA_LIMITS.bodyBytes / 8;
+const countsSchema = z.object({ tokens: z.array(z.int().nonnegative()) });
+
+/**
+ * Counts the tokens of texts with the tokenizer of a GGUF file.
+ *
+ * @throws MeshError `config` and `engine` as {@link launchModel} does, `limit` for a text that is too long
+ */
+export async function countModelTokens(
+  model: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  await launchModel(model, TOKENIZER_CONTEXT);
+  const { url = '', token = '' } = (await started) ?? {};
+  const counts: number[] = [];
+  for (const part of splitTexts(texts)) {
+    const response = await sendRequest(new URL(`${url}/tokenize`), {
+      headers: { Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ model, texts: part }),
+      signal,
+    });
+    if (!response.ok) throw new MeshError('engine', `model ${model}: HTTP ${response.status}`);
+    counts.push(...countsSchema.parse(await response.json()).tokens);
+  }
+  return counts;
+}
+
+function splitTexts(texts: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const text of texts) {
+    if (text.length > COUNTED_CHARACTERS)
+      throw new MeshError(
+        'limit',
+        `a text of ${text.length} characters: a model counts the tokens of at most ${COUNTED_CHARACTERS}`,
+      );
+    characters += text.length;
+    if (characters > COUNTED_CHARACTERS) {
+      parts.push([]);
+      characters = text.length;
+    }
+    parts.at(-1)?.push(text);
+  }
+  return parts;
 }
 
 async function load(model: string, context: number | undefined): Promise<void> {
@@ -154,7 +205,7 @@ async function start(): Promise<Started> {
   const token = `llama-${randomBytes(24).toString('hex')}`;
   const program = fileURLToPath(new URL('./model-program.ts', import.meta.url));
   // The model may come from anywhere, and native code reads it: it gets no network where the system allows it.
-  const { program: command, args } = isolateNodeCommand([program]);
+  const { program: command, args } = isolateCommand([program]);
   const child = spawn(command, args, {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A terminal's Ctrl-C is the launcher's to handle.

@@ -43,6 +43,8 @@ interface CallOptions {
 interface ForeignServer {
   readonly name: string;
   readonly tools: readonly ForeignTool[];
+  /** The entries of `tools/list` as they came. */
+  readonly listed: readonly unknown[];
   /** Names of tools that cannot be used, each with the reason. */
   readonly refused: readonly string[];
   /** @throws MeshError `tool` for a call that was refused or took too long, `agent` for a server that is gone */
@@ -131,10 +133,11 @@ export async function connectForeign(
     });
   });
   try {
-    const { tools, refused } = await listTools(client, { timeout: timeoutMs, signal });
+    const { listed, tools, refused } = await listTools(client, { timeout: timeoutMs, signal });
     return {
       name: client.getServerVersion()?.name ?? 'unnamed',
       tools,
+      listed,
       refused,
       call: (name, args, options) => call(client, name, args, options),
       close: () => client.close(),
@@ -177,6 +180,7 @@ async function listTools(
   client: Client,
   options: { readonly timeout: number; readonly signal: AbortSignal },
 ) {
+  const listed: unknown[] = [];
   const tools: ForeignTool[] = [];
   const refused: string[] = [];
   let cursor: string | undefined;
@@ -191,18 +195,19 @@ async function listTools(
     for (const said of data.tools) {
       if (tools.length + refused.length >= MAX_TOOLS) {
         refused.push(`more than ${MAX_TOOLS} tools`);
-        return { tools, refused };
+        return { listed, tools, refused };
       }
+      listed.push(said);
       const tool = parseTool(said);
       if (typeof tool === 'string') refused.push(tool);
       else if (tools.some(({ name }) => name === tool.name)) refused.push(`${tool.name}: comes twice`);
       else tools.push(tool);
     }
     cursor = data.nextCursor ?? undefined;
-    if (cursor === undefined) return { tools, refused };
+    if (cursor === undefined) return { listed, tools, refused };
   }
   refused.push(`more than ${MAX_PAGES} pages of tools`);
-  return { tools, refused };
+  return { listed, tools, refused };
 }
 
 function parseTool(said: unknown): ForeignTool | string {
