@@ -8,6 +8,7 @@ import { placeFile } from '../questions/place-file.ts';
 import { writeLines } from '../results/answers.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import type { Store } from '../store/store.ts';
+import { printError } from '../terminal/print.ts';
 import { createStoreCache } from './answer-cache.ts';
 import { type Batch, type BatchEnd, runBatch } from './batch.ts';
 import type { BatchHead } from './journal/batch-head.ts';
@@ -15,10 +16,7 @@ import { Journal } from './journal/journal.ts';
 import { Spending } from './limits.ts';
 import { type MeshContext, MeshTeam } from './teams/mesh-team.ts';
 
-export interface RunContext extends MeshContext, Pick<Batch, 'redact' | 'onEvent'> {
-  /** Reports a problem. */
-  readonly note: (text: string) => void;
-}
+export interface RunContext extends MeshContext, Pick<Batch, 'redact' | 'onEvent'> {}
 
 export interface TeamEnd {
   readonly end: BatchEnd;
@@ -35,6 +33,8 @@ type Unfinished = Exclude<BatchEnd, { kind: 'finished' }>;
  * Runs a plan: asks the questions of one team after the other, each on a mesh of its own, and keeps their attempts in one journal.
  */
 export class Runner {
+  /** Reports a problem that stops nothing. */
+  onNote: (text: string) => void = printError;
   readonly #plan: RunPlan;
   readonly #spending: Spending;
   #journal: Journal | undefined;
@@ -67,11 +67,11 @@ export class Runner {
    * @returns the store if answers of earlier runs may be taken from it
    * @throws MeshError `store`
    */
-  async openStore(note: (text: string) => void): Promise<Store | undefined> {
+  async openStore(): Promise<Store | undefined> {
     const { teams, paths } = this.#plan;
     if (!teams.some(usesStore)) return undefined;
     const { openStore } = await import('../store/open-store.ts');
-    this.#store = await openStore(paths.store, { warn: note });
+    this.#store = await openStore(paths.store, { warn: (text) => this.onNote(text) });
     return teams.some(({ usesCache }) => usesCache) ? this.#store : undefined;
   }
 
@@ -89,7 +89,7 @@ export class Runner {
         // A model may fail at one team's requests and serve the others; after failures of two teams in a row it counts as
         // gone.
         if (isStopped || !isOfTeam(end)) return { teams, end: unfinished ?? end };
-        if (planned !== this.#plan.teams.at(-1)) context.note(`team ${name} is skipped: ${end.reason}`);
+        if (planned !== this.#plan.teams.at(-1)) this.onNote(`team ${name} is skipped: ${end.reason}`);
         unfinished ??= end;
       }
       isStopped = end.kind !== 'finished';

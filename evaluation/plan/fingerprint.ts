@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
-import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
@@ -10,28 +9,6 @@ import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { identifyModelSource } from '@gaia-mesh/tools/engines/registry.ts';
 import { createPromptLoader } from '@gaia-mesh/tools/prompts.ts';
 import { hashUserFiles } from '../teams/user-files.ts';
-import type { Fingerprint } from './batch-setup.ts';
-
-interface FingerprintedTeam {
-  readonly team: Team;
-  readonly fingerprint: TeamFingerprint;
-  readonly faults: FaultRequest | undefined;
-}
-
-/** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
-export function fingerprintBatch(
-  questions: Fingerprint,
-  repeat: number,
-  teams: readonly FingerprintedTeam[],
-): Fingerprint {
-  const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
-  for (const { team, fingerprint, faults } of teams) {
-    batch[`team ${team.name}`] =
-      `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
-    if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
-  }
-  return batch;
-}
 
 /**
  * Everything a team's answers depend on besides question and file: part of the cache's key, and compared when a batch is resumed.

@@ -14,7 +14,6 @@ import { formatCommandLine } from '../terminal/shell-word.ts';
 import { shortenPath } from './batch-places.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
-import { fingerprintBatch } from './fingerprint.ts';
 import type { RunOptions } from './options.ts';
 import { checkStoreUse, type PlannedTeam, planTeam } from './team-options.ts';
 
@@ -119,6 +118,21 @@ export async function planRun<Paths extends RunPlan['paths']>(
     paths,
     warnings: [...new Set([...warnings, ...said, ...(drawn === undefined ? [] : [drawn.said])])],
   };
+}
+
+/** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
+function fingerprintBatch(
+  questions: Fingerprint,
+  repeat: number,
+  teams: readonly PlannedTeam[],
+): Fingerprint {
+  const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
+  for (const { team, fingerprint, faults } of teams) {
+    batch[`team ${team.name}`] =
+      `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
+    if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
+  }
+  return batch;
 }
 
 /** Tells if answers may be in the store, so that a run can go on without the model. */

@@ -56,18 +56,18 @@ async function run(options: BenchOptions): Promise<void> {
   const total = plan.questions.length * plan.repeat;
   const finished = plan.resumes ? runner.journal.size : 0;
   const progress = await createProgress(plan, options);
+  runner.onNote = progress.note;
   if (plan.resumes) progress.note(`${finished} of ${total} tasks were finished before`);
   for (const warning of plan.warnings) progress.note(warning);
   const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'bench');
   const kept = new Set<string>();
   try {
-    await runner.openStore(progress.note);
+    await runner.openStore();
     const { teams } = await runner
       .run({
         redact: createRedactor(process.env),
         observer: watch?.beside(progress.observer) ?? progress.observer,
-        note: progress.note,
         howToStart: formatAgentCommand,
         onEvent(event) {
           resumption.begin();

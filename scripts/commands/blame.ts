@@ -116,7 +116,6 @@ async function run(options: BlameOptions): Promise<void> {
     onEvent: (event) => progress.event(event),
     signal: interruption.signal,
     observer: progress.observer,
-    note: progress.note,
   }).finally(() => progress.end());
   const text = formatJson(found);
   writeWhole(plan.findings.json, text);

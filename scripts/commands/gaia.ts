@@ -96,8 +96,7 @@ async function runPlan(
   const { paths, questions, repeat } = plan;
   const { signal, resultsPage, exportRun, watch } = context;
   const redact = createRedactor(process.env);
-  let say = printError;
-  const cache = await runner.openStore((text) => say(text));
+  const cache = await runner.openStore();
   const { journal } = runner;
   resumption.begin();
   const log = new RunLog(paths.folder, redact);
@@ -116,7 +115,7 @@ async function runPlan(
       note(warning);
       watch?.note(warning);
     }
-    say = note;
+    runner.onNote = note;
     if (journal.dropped !== undefined) note(journal.dropped);
     const missing = await findMissing(plan);
     for (const { where, why } of missing.slice(0, SHOWN_MISSING)) note(`file of question ${where}: ${why}`);
@@ -126,7 +125,6 @@ async function runPlan(
     const { teams, end } = await runner.run({
       redact,
       observer: watch?.beside(alarms) ?? alarms,
-      note,
       onEvent(event) {
         progress.event(event);
         log.event(event);
