@@ -1,13 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Experiment, type ExperimentOptions, type InvocationPlan } from './experiment.ts';
+import { type ArmsPlan, Experiment, type InvocationPlan } from './experiment.ts';
 
 interface Played {
   readonly rounds: readonly number[];
 }
 
-interface Simulated extends Partial<Pick<ExperimentOptions<Played>, 'together' | 'firstMs'>> {
+interface Simulated extends Partial<Pick<ArmsPlan<Played>, 'together' | 'firstMs'>> {
   /** Plays a round of an arm; `round` counts from 0 in each invocation. */
   readonly play: (arm: string, plan: InvocationPlan, round: number) => Promise<void>;
   readonly invocations?: number;
@@ -30,7 +30,7 @@ const hang = (_arm: string, { signal }: InvocationPlan): Promise<never> =>
 
 async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs = 60_000 }: Simulated) {
   const seen = { alive: 0, mostAlive: 0, notes: [] as string[], measured: 0 };
-  const createArm = (name: string): ExperimentOptions<Played>['arms'][number] => ({
+  const createArm = (name: string): ArmsPlan<Played>['arms'][number] => ({
     name,
     open: async (plan) => {
       seen.alive += 1;
@@ -50,12 +50,14 @@ async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs 
       };
     },
   });
-  const measured = await new Experiment<Played>({
+  const plan: ArmsPlan<Played> = {
     arms: [createArm('a'), createArm('b'), createArm('c')],
     design: { invocations, rounds: 2, budgetMs },
     together,
     firstMs,
     planBlock: async () => 0,
+  };
+  const measured = await new Experiment(plan, {
     random: new Random(1),
     onProgress: () => undefined,
     onMeasured: (own) => {

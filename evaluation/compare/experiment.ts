@@ -56,7 +56,8 @@ export interface MeasuredInvocation<Result> {
   readonly result: Result;
 }
 
-export interface ExperimentOptions<Result extends WithRounds> {
+/** The arms of an experiment, and how they are played. */
+export interface ArmsPlan<Result extends WithRounds> {
   /** The first is the baseline. */
   readonly arms: readonly [Arm<Result>, ...Arm<Result>[]];
   readonly design: Design;
@@ -66,6 +67,10 @@ export interface ExperimentOptions<Result extends WithRounds> {
   readonly firstMs: number;
   /** Prepares the next block and estimates its milliseconds; undefined if it takes as long as those before. */
   readonly planBlock: (block: number, leftMs: number, slots: number) => Promise<number | undefined>;
+}
+
+/** The context of an experiment while it runs: its signal and its listeners. */
+export interface ExperimentContext<Result> {
   readonly random: Random;
   /** Receives the used share of the budget, 0 to 1, and the current activity; never during a round. */
   readonly onProgress: (share: number, what: string) => void;
@@ -120,7 +125,8 @@ interface Failure<Result> {
  * fails, or fails in another way, is left out from then on, by name; without a baseline there is nothing to compare.
  */
 export class Experiment<Result extends WithRounds> {
-  readonly #options: ExperimentOptions<Result>;
+  readonly #plan: ArmsPlan<Result>;
+  readonly #context: ExperimentContext<Result>;
   readonly #arms: Map<string, Arm<Result>>;
   readonly #done: Map<string, Result[]>;
   readonly #nullArm: Result[] = [];
@@ -129,14 +135,16 @@ export class Experiment<Result extends WithRounds> {
   #startMs = 0;
   #lost = 0;
 
-  constructor(options: ExperimentOptions<Result>) {
-    this.#options = options;
-    this.#arms = new Map(options.arms.map((arm) => [arm.name, arm]));
-    this.#done = new Map(options.arms.map(({ name }) => [name, []]));
+  constructor(plan: ArmsPlan<Result>, context: ExperimentContext<Result>) {
+    this.#plan = plan;
+    this.#context = context;
+    this.#arms = new Map(plan.arms.map((arm) => [arm.name, arm]));
+    this.#done = new Map(plan.arms.map(({ name }) => [name, []]));
   }
 
   async run(): Promise<MeasuredArms<Result>> {
-    const { design, onBlock, signal } = this.#options;
+    const { design } = this.#plan;
+    const { onBlock, signal } = this.#context;
     const loadBefore = os.loadavg()[0] ?? 0;
     this.#startMs = performance.now();
     let stopped: MeasuredArms<Result>['stopped'] = 'invocations';
@@ -175,7 +183,7 @@ export class Experiment<Result extends WithRounds> {
 
   /** Tells if another block fits into the budget; the first one is played in any case. */
   async #fits(block: number): Promise<boolean> {
-    const { design, planBlock } = this.#options;
+    const { design, planBlock } = this.#plan;
     for (let tries = 1; ; tries++) {
       const elapsedMs = performance.now() - this.#startMs;
       const leftMs = design.budgetMs - elapsedMs;
@@ -190,7 +198,7 @@ export class Experiment<Result extends WithRounds> {
 
   /** Tells if what failed is tried again, which is then counted as lost. */
   #isToTryAgain(error: unknown, tries: number): boolean {
-    const { signal, onNote } = this.#options;
+    const { signal, onNote } = this.#context;
     const isConnection = error instanceof MeshError && error.code === 'agent';
     if (!isConnection || tries >= MAX_TRIES || signal.aborted) return false;
     this.#lost += 1;
@@ -200,7 +208,8 @@ export class Experiment<Result extends WithRounds> {
 
   /** Plays one invocation of every arm; returns undefined if the budget ended before each had a round. */
   async #playBlock(block: number): Promise<MeasuredInvocation<Result>[] | undefined> {
-    const { arms, random, together, onMeasured } = this.#options;
+    const { arms, together } = this.#plan;
+    const { random, onMeasured } = this.#context;
     const slots = drawRound([...this.#arms.keys()], arms[0].name, random).flatMap(({ arm: name, isNull }) => {
       const arm = this.#arms.get(name);
       return arm === undefined ? [] : [{ arm, isNull }];
@@ -219,11 +228,11 @@ export class Experiment<Result extends WithRounds> {
 
   /** Plays a group until it is measured, without the arms that fail; returns undefined if its time is over. */
   async #playTries(group: readonly Slot<Result>[], block: number, groupsLeft: number, begin: number) {
-    const { design, onProgress } = this.#options;
+    const { design } = this.#plan;
     const share = Math.max(block / design.invocations, (performance.now() - this.#startMs) / design.budgetMs);
     const [first] = group;
     const which = group.length > 1 ? 'all' : toOneLine(first?.arm.name ?? '', 60);
-    onProgress(
+    this.#context.onProgress(
       Math.min(1, share),
       `invocation ${block + 1}, ${begin + group.length} of ${this.#arms.size + 1}: ${which}`,
     );
@@ -243,7 +252,7 @@ export class Experiment<Result extends WithRounds> {
 
   /** Plans the ends of an invocation: the time after which nothing more begins, and the time at which its processes are ended. */
   #planEnd(block: number, nowMs: number, groupsLeft: number): { planned: number; hard: number } {
-    const { design, firstMs } = this.#options;
+    const { design, firstMs } = this.#plan;
     const endMs = this.#startMs + design.budgetMs;
     const shareMs = (endMs - nowMs) / groupsLeft;
     const planned = nowMs + shareMs;
@@ -254,7 +263,7 @@ export class Experiment<Result extends WithRounds> {
 
   /** Leaves an arm out from now on. Without the baseline the experiment ends. */
   #leaveOut(slots: readonly Slot<Result>[], { arm, error }: Failure<Result>): Slot<Result>[] {
-    const { arms, design, onNote } = this.#options;
+    const { arms, design } = this.#plan;
     const why =
       error?.message ??
       `a first round does not fit into its share of ${formatDecimals(design.budgetMs / 1000, 0)} s: give a longer --budget`;
@@ -263,7 +272,7 @@ export class Experiment<Result extends WithRounds> {
         cause: error,
       });
     this.#failed.push(`${arm.name}: ${why}`);
-    onNote(`left out: ${arm.name}: ${why}`);
+    this.#context.onNote(`left out: ${arm.name}: ${why}`);
     this.#arms.delete(arm.name);
     return slots.filter((slot) => slot.arm !== arm);
   }
@@ -278,7 +287,7 @@ export class Experiment<Result extends WithRounds> {
     block: number,
     endMs: { readonly planned: number; readonly hard: number },
   ): Promise<{ readonly measured: MeasuredInvocation<Result>[] } | Failure<Result>> {
-    const { random, signal } = this.#options;
+    const { random, signal } = this.#context;
     const over = new AbortController();
     const timer = Number.isFinite(endMs.hard)
       ? setTimeout(() => over.abort(), endMs.hard - performance.now())
@@ -307,7 +316,7 @@ export class Experiment<Result extends WithRounds> {
         if (performance.now() < endMs.planned) await own.session.warmUp();
       }
       const look = watchMachine();
-      for (let tookMs = 0; machine.length < this.#options.design.rounds; ) {
+      for (let tookMs = 0; machine.length < this.#plan.design.rounds; ) {
         const beganMs = performance.now();
         if (machine.length > 0 && beganMs + tookMs > endMs.planned) break;
         for (const own of random.shuffle(alive)) {

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type PlannedArm, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/adapter-arms.ts';
-import { measure } from '@gaia-mesh/evaluation/compare/adapters/measure.ts';
+import { measureAdapters } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
@@ -36,20 +36,17 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
     facts: { kind: 'adapters', baseline: baseline.name, run_id: recording.header.run_id },
     compare: ({ feed, ...running }) =>
       useTemporaryFolder('compare', async (workspaces) => {
-        const report = await measure(recording, {
-          ...running,
-          arms,
-          design: { invocations, rounds, budgetMs: 1000 * budget },
-          margin: margin / 100,
-          maxAgents,
-          seed,
-          workspaces,
-          onBlock: createComparisonListener(
-            feed,
-            recording,
-            arms.map(({ name }) => ({ name, sample: sampleAdapter })),
-          ),
-        });
+        const design = { invocations, rounds, budgetMs: 1000 * budget };
+        const onBlock = createComparisonListener(
+          feed,
+          recording,
+          arms.map(({ name }) => ({ name, sample: sampleAdapter })),
+        );
+        const report = await measureAdapters(
+          recording,
+          { arms, design, margin: margin / 100, maxAgents, seed, workspaces },
+          { ...running, onBlock },
+        );
         // A recording alone has neither metrics nor answers to show.
         const file = options.recording === undefined ? undefined : resolveUserPath(options.recording);
         const runs = file !== undefined && isArchive(file) ? [await readArchivedRun(file)] : [];

@@ -1,6 +1,6 @@
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import type { PlannedFacts } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
-import type { ExperimentOptions } from '@gaia-mesh/evaluation/compare/experiment.ts';
+import type { ExperimentContext } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import {
   commaList,
   defineTable,
@@ -104,8 +104,7 @@ export interface ComparisonPlan {
 }
 
 /** The context of a comparison while it runs: its page, its signal, and its listeners. */
-export interface RunContext
-  extends Pick<ExperimentOptions<never>, 'random' | 'onProgress' | 'onNote' | 'signal'> {
+export interface RunContext extends Omit<ExperimentContext<never>, 'onMeasured' | 'onBlock'> {
   readonly onMeasured: (measured: readonly unknown[]) => void;
   /** The live page, if it was requested. */
   readonly feed: EventFeed | undefined;

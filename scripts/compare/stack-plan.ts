@@ -62,9 +62,8 @@ export async function planStacks(names: readonly string[], options: CompareOptio
         ratePerS,
         design: { budgetMs, invocations, rounds },
       });
-      const measured = await new Experiment({
+      const measured = await new Experiment(stackArms.plan(), {
         ...running,
-        ...stackArms.plan(),
         signal,
         onBlock: createComparisonListener(
           feed,

@@ -2,10 +2,10 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { ReplayMesh, Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { computeMedian } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
-import type { Design, ExperimentOptions } from '../experiment.ts';
+import type { ArmsPlan, Design } from '../experiment.ts';
 
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
-export type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
+type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
 /** An adapter with a number of agents that receive its packets. */
 export interface PlannedArm {
@@ -16,15 +16,19 @@ export interface PlannedArm {
   readonly agents: number;
 }
 
-interface AdapterArmsOptions {
+/** A comparison of adapters. */
+export interface AdaptersPlan {
   /** The first is the baseline. */
   readonly arms: readonly [PlannedArm, ...PlannedArm[]];
-  readonly start: (agents: number, signal: AbortSignal) => Promise<PlayedMesh>;
   /** Packets of the recording. */
   readonly packets: number;
   readonly design: Design;
-  readonly signal: AbortSignal;
+  /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
+  readonly margin: number;
 }
+
+/** Starts the processes of an invocation. */
+export type StartMesh = (agents: number, signal: AbortSignal) => Promise<PlayedMesh>;
 
 /** One invocation of one adapter. */
 export interface PlayedInvocation {
@@ -61,18 +65,19 @@ const GUESSED_RATIO = 2;
 export class AdapterArms {
   /** Passes of the recording in one sample; all arms use the same number, so that all have done the same work when they are sampled. */
   passes = 0;
-  readonly #options: AdapterArmsOptions;
+  readonly #plan: AdaptersPlan;
+  readonly #start: StartMesh;
+  readonly #signal: AbortSignal;
 
-  constructor(options: AdapterArmsOptions) {
-    this.#options = options;
+  constructor(plan: AdaptersPlan, start: StartMesh, signal: AbortSignal) {
+    this.#plan = plan;
+    this.#start = start;
+    this.#signal = signal;
   }
 
   /** Returns the arms and how they are played. */
-  plan(): Pick<
-    ExperimentOptions<PlayedInvocation>,
-    'arms' | 'design' | 'together' | 'firstMs' | 'planBlock'
-  > {
-    const { arms, design } = this.#options;
+  plan(): ArmsPlan<PlayedInvocation> {
+    const { arms, design } = this.#plan;
     const [baseline, ...others] = arms;
     return {
       arms: [this.#toArm(baseline), ...others.map((arm) => this.#toArm(arm))],
@@ -86,11 +91,11 @@ export class AdapterArms {
     };
   }
 
-  #toArm({ name, adapter, agents }: PlannedArm): ExperimentOptions<PlayedInvocation>['arms'][number] {
+  #toArm({ name, adapter, agents }: PlannedArm): ArmsPlan<PlayedInvocation>['arms'][number] {
     return {
       name,
       open: async ({ signal }) => {
-        const mesh = await this.#options.start(agents, signal);
+        const mesh = await this.#start(agents, signal);
         const rounds: Round[] = [];
         let first: Round | undefined;
         return {
@@ -115,10 +120,10 @@ export class AdapterArms {
 
   /** Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget. */
   async #choosePasses(leftMs: number): Promise<number> {
-    const { start, packets, arms, design, signal } = this.#options;
+    const { packets, arms, design } = this.#plan;
     const [{ adapter, agents }] = arms;
     const endMs = performance.now() + leftMs;
-    const mesh = await start(agents, signal);
+    const mesh = await this.#start(agents, this.#signal);
     const timed = async (passes: number) => {
       const beganMs = performance.now();
       const { elapsedMs } = await mesh.play(adapter, passes);

@@ -61,14 +61,21 @@ async function compareSimulated({
     };
   };
   const toArm = async (name: string) => ({ name, adapter: await loadAdapter(name), agents: processes });
-  const comparison = await compareAdapters({
-    ...{ start, packets: 5, margin: 0.05, random: new Random(1) },
-    arms: [await toArm('json'), await toArm('cbor')],
-    design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
-    onProgress: () => undefined,
-    onNote: () => undefined,
-    signal: controller.signal,
-  });
+  const comparison = await compareAdapters(
+    {
+      arms: [await toArm('json'), await toArm('cbor')],
+      packets: 5,
+      design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
+      margin: 0.05,
+    },
+    start,
+    {
+      random: new Random(1),
+      onProgress: () => undefined,
+      onNote: () => undefined,
+      signal: controller.signal,
+    },
+  );
   return { ...comparison, seen };
 }
 

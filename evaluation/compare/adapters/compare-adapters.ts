@@ -1,27 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
+import { ReplayMesh } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
+import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-root.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
-import type { AdapterArm, Samples } from '../comparison-file.ts';
-import { Experiment, type ExperimentOptions } from '../experiment.ts';
+import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
+import { type AdapterArm, type AdaptersComparison, parseAdapters, type Samples } from '../comparison-file.ts';
+import { Experiment, type ExperimentContext } from '../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../judged-arms.ts';
-import { AdapterArms, type PlayedInvocation } from './adapter-arms.ts';
+import { describeRecording } from '../recording.ts';
+import { formatVerdicts } from '../verdict-text.ts';
+import { AdapterArms, type AdaptersPlan, type PlayedInvocation, type StartMesh } from './adapter-arms.ts';
 
-export type CompareOptions = ConstructorParameters<typeof AdapterArms>[0] &
-  Pick<ExperimentOptions<PlayedInvocation>, 'random' | 'onProgress' | 'onMeasured' | 'onBlock' | 'onNote'> & {
-    /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
-    readonly margin: number;
+/** A comparison of adapters on a recording. */
+interface RecordedPlan extends Omit<AdaptersPlan, 'packets'> {
+  /** Maximum number of agents in the recording. */
+  readonly maxAgents: number;
+  readonly seed: number;
+  /** Folder for the agents' workspaces. */
+  readonly workspaces: string;
+}
+
+const TASK_TIMEOUT_MS = 60_000;
+
+/** Plays a recording through all arms, in fresh processes for each invocation. */
+export async function measureAdapters(
+  recording: Recording,
+  plan: RecordedPlan,
+  context: ExperimentContext<PlayedInvocation> & {
+    /** The command line that repeats the measurement. */
+    readonly command: string;
+  },
+): Promise<AdaptersComparison> {
+  const { arms, seed, maxAgents } = plan;
+  const { packets } = recording;
+  let started = 0;
+  const start: StartMesh = async (agents, signal) => {
+    started += 1;
+    const workspaces = path.join(plan.workspaces, String(started));
+    const mesh = await ReplayMesh.start({
+      recording,
+      workspaces,
+      timeoutMs: TASK_TIMEOUT_MS,
+      signal,
+      entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
+      readable: listReadablePaths(),
+      userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
+      environment: process.env,
+      secret: randomBytes(32).toString('hex'),
+      agents,
+      maxAgents,
+    });
+    return {
+      play: (adapter, passes) => mesh.play(adapter, passes),
+      stop: async () => {
+        await mesh.stop();
+        // The logs of many passes have no readers.
+        rmSync(workspaces, { recursive: true, force: true });
+      },
+    };
   };
+  const comparison = await compareAdapters({ ...plan, packets: packets.length }, start, context);
+  const run = { ...describeRecording(recording), agents: arms[0].agents };
+  const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
+  const [baseline] = comparison.arms;
+  const report = {
+    kind: 'adapters',
+    sentence: null,
+    command: context.command,
+    ...run,
+    packets: packets.length,
+    task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / run.tasks,
+    seed,
+    ...comparison,
+    left_out: [],
+  };
+  // The report is parsed as it is when read back from its file, so that all outputs agree.
+  const file = parseAdapters(JSON.stringify(report), 'comparison');
+  return { ...file, sentence: formatVerdicts(file) };
+}
 
 /**
  * Plays one recording through every arm and compares each with the first. Bytes are exact; times are microseconds of one pass
  * of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
  */
-export async function compareAdapters(options: CompareOptions) {
-  const adapterArms = new AdapterArms(options);
-  const measured = await new Experiment({ ...options, ...adapterArms.plan() }).run();
+export async function compareAdapters(
+  plan: AdaptersPlan,
+  start: StartMesh,
+  context: ExperimentContext<PlayedInvocation>,
+) {
+  const adapterArms = new AdapterArms(plan, start, context.signal);
+  const measured = await new Experiment(adapterArms.plan(), context).run();
   const [baseline, ...others] = [...measured.invocations].map(([name, own]) => summarizeArm(name, own));
   if (baseline === undefined) throw new Error('the baseline was not measured');
   return {
     ...describeExperiment(measured),
-    ...judgeArms([baseline, ...others], collectSamples(measured.nullArm), options.margin),
+    ...judgeArms([baseline, ...others], collectSamples(measured.nullArm), plan.margin),
     passes: adapterArms.passes,
   };
 }

@@ -44,8 +44,7 @@ test(
       measuredMs: 400,
       hasExtras: false,
     });
-    const { invocations } = await new Experiment({
-      ...planted.plan(),
+    const { invocations } = await new Experiment(planted.plan(), {
       random: new Random(SEED),
       onProgress: () => undefined,
       onNote: () => undefined,

@@ -1,7 +1,7 @@
 import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { count } from '../../terminal/table.ts';
-import type { Design, ExperimentOptions, InvocationPlan } from '../experiment.ts';
+import type { ArmsPlan, Design, InvocationPlan } from '../experiment.ts';
 import type { Arm } from './arms.ts';
 import { toStackSettings } from './factors.ts';
 import { type Invocation, PairSession } from './invocation.ts';
@@ -58,7 +58,7 @@ export class StackArms {
   }
 
   /** Returns the arms and how they are played. */
-  plan(): Pick<ExperimentOptions<Invocation>, 'arms' | 'design' | 'together' | 'firstMs' | 'planBlock'> {
+  plan(): ArmsPlan<Invocation> {
     const { arms, design } = this.#options;
     const [baseline, ...others] = arms;
     return {
@@ -70,7 +70,7 @@ export class StackArms {
     };
   }
 
-  #toArm(arm: Arm): ExperimentOptions<Invocation>['arms'][number] {
+  #toArm(arm: Arm): ArmsPlan<Invocation>['arms'][number] {
     return { name: arm.name, open: (plan) => this.#open(arm, plan) };
   }
 

@@ -38,12 +38,12 @@ function attributeArm(
   figure: Attributed['figure'],
   margin: number,
 ) {
-  const { total, shares, method } = attributeRatio(cells, {
-    from: baseline.levels,
-    to: levels,
+  const { total, shares, method } = attributeRatio(
+    cells,
+    { from: baseline.levels, to: levels },
     margin,
-    alpha: ALPHA,
-  });
+    ALPHA,
+  );
   return {
     arm: name,
     figure,
