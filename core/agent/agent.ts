@@ -4,22 +4,13 @@ import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
 import { callType, toResultType } from '../contracts/tool.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
-import type { Listen, Listener } from '../transports/transport.ts';
+import type { Listener } from '../transports/transport.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
 import { LEDGER_TYPE } from '../wire/ledger-report.ts';
 import { Outbox } from './outbox.ts';
 import { AgentSession } from './session.ts';
-import type { SessionOptions, SessionTerms } from './session-options.ts';
-
-interface AgentOptions extends SessionOptions {
-  readonly listen: Listen;
-  /** Run secret; if empty, any hub on this machine may connect. */
-  readonly secret: string;
-  /** Adapter to insist on; if undefined, the agent takes the hub's. */
-  readonly adapter: string | undefined;
-  readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
-}
+import type { AgentOptions, SessionTerms } from './session-options.ts';
 
 /** A connection in the handshake. */
 interface Pending {

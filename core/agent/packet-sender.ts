@@ -9,7 +9,7 @@ import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { AgentLedger } from '../wire/ledger-report.ts';
 import type { Received } from './requests.ts';
-import type { SessionOptions, SessionTerms } from './session-options.ts';
+import type { AgentOptions, SessionTerms } from './session-options.ts';
 import type { Spent } from './work.ts';
 
 /** A packet that is ready to send. */
@@ -22,12 +22,12 @@ export interface Sendable {
 
 /** Builds an agent's packets, and sends, logs and counts them. */
 export class PacketSender {
-  readonly #options: SessionOptions;
+  readonly #options: AgentOptions;
   readonly #terms: SessionTerms;
   readonly #socket: FrameLink;
   readonly #ledger: AgentLedger;
 
-  constructor(options: SessionOptions, terms: SessionTerms, socket: FrameLink, ledger: AgentLedger) {
+  constructor(options: AgentOptions, terms: SessionTerms, socket: FrameLink, ledger: AgentLedger) {
     this.#options = options;
     this.#terms = terms;
     this.#socket = socket;

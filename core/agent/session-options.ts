@@ -1,7 +1,8 @@
-import type { Codec } from '../contracts/adapter.ts';
+import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import type { Engine } from '../contracts/engine.ts';
 import type { JsonObject, Packet } from '../contracts/packet.ts';
 import type { Emission, Partner, Tool } from '../contracts/tool.ts';
+import type { Listen } from '../transports/transport.ts';
 import type { Outbox } from './outbox.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -14,7 +15,13 @@ import type { Workspace } from './workspace.ts';
 export type Rewrite = (emission: Emission, cause: Packet) => Emission;
 
 /** Facts about an agent that are the same in every run. */
-export interface SessionOptions {
+export interface AgentOptions {
+  readonly listen: Listen;
+  /** Run secret; if empty, any hub on this machine may connect. */
+  readonly secret: string;
+  /** Adapter to insist on; if undefined, the agent takes the hub's. */
+  readonly adapter: string | undefined;
+  readonly resolveAdapter: (name: string) => Promise<ProtocolAdapter>;
   readonly id: string;
   readonly tool: Tool;
   readonly engine: Engine;

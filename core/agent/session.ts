@@ -33,7 +33,7 @@ import {
 import type { Outbox } from './outbox.ts';
 import { PacketSender, type Sendable } from './packet-sender.ts';
 import { type Received, Requests } from './requests.ts';
-import type { SessionOptions, SessionTerms } from './session-options.ts';
+import type { AgentOptions, SessionTerms } from './session-options.ts';
 import { resolveTaskFolder } from './task-files.ts';
 import { Work } from './work.ts';
 
@@ -98,7 +98,7 @@ class Receipts {
  * asynchronous task (MP-53), and sends the results. Reading continues meanwhile.
  */
 export class AgentSession {
-  readonly #options: SessionOptions;
+  readonly #options: AgentOptions;
   readonly #socket: FrameLink;
   readonly #codec: Codec;
   readonly #runId: string;
@@ -113,7 +113,7 @@ export class AgentSession {
   /** True after the hub's first acknowledgement, which makes the agent send the outbox's packets again. */
   #isResumed = false;
 
-  constructor(options: SessionOptions, socket: FrameLink, terms: SessionTerms) {
+  constructor(options: AgentOptions, socket: FrameLink, terms: SessionTerms) {
     const { codec, runId, acknowledged } = terms;
     this.#options = options;
     this.#runId = runId;

@@ -40,11 +40,6 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
   readonly isReturning?: ((id: string) => boolean) | undefined;
 }
 
-interface CompleteOptions extends MeshNetworkOptions {
-  readonly delivery: DeliveryStrategy;
-  readonly isReturning: (id: string) => boolean;
-}
-
 /**
  * Consecutive checks without progress that make a stall: a process that was itself suspended, however long,
  * has missed one check and not the others.
@@ -105,7 +100,7 @@ export class MeshNetwork {
   readonly links: readonly Link[];
   /** Lost links of agents that were readmitted. */
   readonly formerLinks: Link[] = [];
-  readonly #options: CompleteOptions;
+  readonly #options: MeshNetworkOptions;
   readonly #observer: MeshObserver;
   /** Mutable array behind {@link links}. */
   readonly #links: Link[];
@@ -121,8 +116,8 @@ export class MeshNetwork {
   readonly #settled = Promise.withResolvers<void>();
   #isSettling = false;
 
-  private constructor(options: CompleteOptions, links: Link[], codec: Codec) {
-    const { final, router, delivery, maxFrameBytes } = options;
+  private constructor(options: MeshNetworkOptions, delivery: DeliveryStrategy, links: Link[], codec: Codec) {
+    const { final, router, maxFrameBytes } = options;
     const observer = { ...silentObserver, ...options.observer };
     this.#options = options;
     this.#observer = observer;
@@ -155,13 +150,9 @@ export class MeshNetwork {
 
   /** Connects to every agent; throws like {@link dialAgents}. */
   static async connect(options: MeshNetworkOptions): Promise<MeshNetwork> {
-    const complete = {
-      ...options,
-      delivery: options.delivery ?? new DirectDelivery(),
-      isReturning: options.isReturning ?? (() => false),
-    };
-    const { links, codec } = await dialAgents(complete);
-    return new MeshNetwork(complete, links, codec);
+    const delivery = options.delivery ?? new DirectDelivery();
+    const { links, codec } = await dialAgents({ ...options, delivery });
+    return new MeshNetwork(options, delivery, links, codec);
   }
 
   get typeCounts(): ReadonlyMap<string, TypeCounts> {
@@ -214,6 +205,7 @@ export class MeshNetwork {
   async readmit(node: MeshNode, signal?: AbortSignal): Promise<void> {
     const link = await dialAgain(node, {
       ...this.#options,
+      delivery: this.#delivery,
       patienceMs: RETURN_PATIENCE_MS,
       signal: signal ?? this.#options.signal,
     });
@@ -243,7 +235,7 @@ export class MeshNetwork {
 
   /** Ends the tasks that no remaining agent can answer. */
   endHopeless(): void {
-    const { final, isReturning } = this.#options;
+    const { final, isReturning = () => false } = this.#options;
     const lost = this.links.filter((link) => !link.alive);
     if (lost.length === 0) return;
     // If relayed packets are kept for it, a returning agent has missed nothing.

@@ -139,12 +139,13 @@ export class MeshRun {
       onDeath: (agent, how) => this.#died(agent, how),
     });
     if (options.faults !== undefined) {
-      this.#faults = new RunFaults(options.faults, {
-        agents: this.#agents,
-        network: () => this.#network,
-        emit: (event) => this.#emit(event),
-        signal: options.signal,
-      });
+      this.#faults = new RunFaults(
+        options.faults,
+        this.#agents,
+        () => this.#network,
+        (event) => this.#emit(event),
+        options.signal,
+      );
     }
     if (options.team.delivery === 'acknowledged') {
       const below = this.#faults?.delivery ?? new DirectDelivery();

@@ -24,13 +24,6 @@ export interface FaultRequest {
   readonly restarts: boolean;
 }
 
-interface RunFaultsOptions {
-  readonly agents: AgentGroup;
-  readonly network: () => MeshNetwork | undefined;
-  readonly emit: (event: NewRunEvent) => void;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The faults of one run: it injects them at their times, has agents restarted, and reports the consequences
  * at the end.
@@ -39,20 +32,28 @@ export class RunFaults {
   /** Delivery strategy of the run. */
   readonly delivery: FaultyDelivery;
   readonly #request: FaultRequest;
-  readonly #options: RunFaultsOptions;
+  readonly #agents: AgentGroup;
+  readonly #emit: (event: NewRunEvent) => void;
   readonly #schedule: FaultSchedule;
   readonly #recovery: AgentRecovery | undefined;
   readonly #answers: Answers = { tasks: 0, answered: 0, right: null };
   readonly #harmed: Answers = { tasks: 0, answered: 0, right: null };
   #startMs: number | undefined;
 
-  constructor(request: FaultRequest, options: RunFaultsOptions) {
+  constructor(
+    request: FaultRequest,
+    agents: AgentGroup,
+    network: () => MeshNetwork | undefined,
+    emit: (event: NewRunEvent) => void,
+    signal: AbortSignal,
+  ) {
     this.#request = request;
-    this.#options = options;
+    this.#agents = agents;
+    this.#emit = emit;
     this.delivery = new FaultyDelivery({
       seed: request.seed ?? 0,
       faults: request.faults,
-      onEvent: (event) => options.emit(toFaultEvent(event)),
+      onEvent: (event) => emit(toFaultEvent(event)),
     });
     this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
       begin: (fault) => this.#begin(fault),
@@ -60,12 +61,12 @@ export class RunFaults {
     });
     if (request.restarts) {
       this.#recovery = new AgentRecovery({
-        restart: (id) => options.agents.restart(id),
-        readmit: async (node, signal) => options.network()?.readmit(node, signal),
-        onGivenUp: (id) => options.network()?.giveUp(id),
-        onEvent: (news) => options.emit({ event: 'restart', news }),
+        restart: (id) => agents.restart(id),
+        readmit: async (node, signal) => network()?.readmit(node, signal),
+        onGivenUp: (id) => network()?.giveUp(id),
+        onEvent: (news) => emit({ event: 'restart', news }),
         nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
-        signal: options.signal,
+        signal,
       });
     }
   }
@@ -132,11 +133,11 @@ export class RunFaults {
 
   #begin(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#options.emit({ event: 'fault_began', kind, fault: text });
+    this.#emit({ event: 'fault_began', kind, fault: text });
     const { outages } = this.delivery;
     switch (fault.kind) {
       case 'kill':
-        this.#options.agents.kill(fault.agent);
+        this.#agents.kill(fault.agent);
         break;
       case 'stall':
         outages.stall(fault.agent);
@@ -149,7 +150,7 @@ export class RunFaults {
 
   #end(fault: TimedFault): void {
     const { kind, text } = fault;
-    this.#options.emit({ event: 'fault_ended', kind, fault: text });
+    this.#emit({ event: 'fault_ended', kind, fault: text });
     const { outages } = this.delivery;
     if (fault.kind === 'stall') outages.resume(fault.agent);
     if (fault.kind === 'partition') outages.join(fault.groups);

@@ -45,13 +45,10 @@ interface Attribution {
   readonly method: 'exact' | 'ordered';
 }
 
-interface AttributionOptions {
+/** The two cells whose difference is attributed. */
+interface Ends {
   readonly from: FactorSettings;
   readonly to: FactorSettings;
-  /** Shares within 1 / (1 + margin) to 1 + margin count as no share; 0.05 by default. */
-  readonly margin?: number;
-  /** Probability of blaming any factor if none has a share; 0.01 by default, since a blamed factor is named in the report. */
-  readonly alpha?: number;
 }
 
 /** Maximum factors: more would need more combinations than a session can measure. It also bounds the sets below. */
@@ -66,13 +63,20 @@ const MAX_FACTORS = 8;
  * (`inference/shares.ts`): with all combinations of the two levels these are Shapley's values, which favour no order. Shares multiply to
  * the whole even if factors interact. Factors that no order separates have one share together.
  *
+ * @param margin shares within 1 / (1 + margin) to 1 + margin count as no share
+ * @param alpha probability of blaming any factor if none has a share
  * @throws RangeError if the cells form no design: different factors or numbers of invocations, or a level that was not measured
  */
-export function attributeRatio(cells: readonly Cell[], options: AttributionOptions): Attribution {
-  const { from, to, margin = DEFAULT_MARGIN, alpha = 0.01 } = options;
-  const design = buildDesign(cells, options);
+export function attributeRatio(
+  cells: readonly Cell[],
+  ends: Ends,
+  margin = DEFAULT_MARGIN,
+  alpha = 0.01,
+): Attribution {
+  const { from, to } = ends;
+  const design = buildDesign(cells, ends);
   for (const end of [from, to]) checkMeasured(cells, end);
-  const corners = findCorners(cells, options, design.factors);
+  const corners = findCorners(cells, ends, design.factors);
   const known = corners.map((corner) => corner !== undefined);
   const blocks = findFinestBlocks(known);
   const blockCorners = pickBlockValues(corners, blocks);
@@ -127,7 +131,7 @@ function measureShare(share: JudgedComparison): number {
  * Validates the cells. Returns the factors that change, the fewest rounds of an invocation, and a function that sums weighted cells into
  * one effect for each invocation.
  */
-function buildDesign(cells: readonly Cell[], { from, to }: AttributionOptions) {
+function buildDesign(cells: readonly Cell[], { from, to }: Ends) {
   const [cell] = cells;
   if (cell === undefined) throw new RangeError('expected at least one cell, got none');
   const names = Object.keys(cell.levels).toSorted();
@@ -168,7 +172,7 @@ function logMean(rounds: readonly number[]): InvocationEffect {
 /** Finds the cell of each set of changed factors; undefined if it was not measured. */
 function findCorners(
   cells: readonly Cell[],
-  { from, to }: AttributionOptions,
+  { from, to }: Ends,
   factors: readonly string[],
 ): (Cell | undefined)[] {
   return Array.from({ length: 2 ** factors.length }, (_, set) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { Branches } from '@gaia-mesh/core/agent/branches.ts';
-import type { SessionOptions } from '@gaia-mesh/core/agent/session-options.ts';
+import type { AgentOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
@@ -18,7 +18,7 @@ export function createBranching(
   id: string,
   live: Engine,
   prompts: EngineOptions['prompts'],
-): Pick<SessionOptions, 'engine' | 'rewrite'> {
+): Pick<AgentOptions, 'engine' | 'rewrite'> {
   const branches = new Branches(parseJsonLine(readFileSync(file, 'utf8'), branchFileSchema, file), id);
   return {
     engine: createBranchEngine(live, branches, prompts),

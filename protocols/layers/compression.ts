@@ -27,13 +27,6 @@ const FLAG_BYTES = 1;
 const MIN_BYTES = 1024;
 const MIN_BYTES_WITH_DICTIONARY = 128;
 
-/** Bounds of decompression: a few kB may ask for gigabytes, and bytes behind the end are an error. */
-interface Options {
-  readonly maxOutputLength: number;
-  readonly rejectGarbageAfterEnd: true;
-  readonly dictionary: Uint8Array | undefined;
-}
-
 /** Returns the maximum bytes to which `compressedBytes` may unpack. */
 function limitUnpackedBytes(compressedBytes: number): number {
   return Math.min(MAX_FRAME_BYTES, Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * compressedBytes));
@@ -46,7 +39,8 @@ const compressors = {
    * bytes less.
    */
   deflate: {
-    compress: (bytes: Uint8Array, options: Options) => zlib.deflateRawSync(bytes, { ...options, level: 1 }),
+    compress: (bytes: Uint8Array, dictionary: Uint8Array | undefined) =>
+      zlib.deflateRawSync(bytes, { dictionary, level: 1 }),
     decompress: zlib.inflateRawSync,
   },
   /**
@@ -54,8 +48,9 @@ const compressors = {
    * a window of up to 2^26 bytes, the size of the largest packet; the memory is allocated before it is used.
    */
   zstd: {
-    compress: zlib.zstdCompressSync,
-    decompress: (bytes: Uint8Array, options: Options) =>
+    compress: (bytes: Uint8Array, dictionary: Uint8Array | undefined) =>
+      zlib.zstdCompressSync(bytes, { dictionary }),
+    decompress: (bytes: Uint8Array, options: zlib.ZstdOptions) =>
       zlib.zstdDecompressSync(bytes, { ...options, params: { [zlib.constants.ZSTD_d_windowLogMax]: 26 } }),
   },
   /**
@@ -63,8 +58,11 @@ const compressors = {
    * default, takes 30 to 60 times as long.
    */
   brotli: {
-    compress: (bytes: Uint8Array, options: Options) =>
-      zlib.brotliCompressSync(bytes, { ...options, params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }),
+    compress: (bytes: Uint8Array, dictionary: Uint8Array | undefined) => {
+      // Node takes a dictionary here, too; its types do not know.
+      const options = { dictionary, params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
+      return zlib.brotliCompressSync(bytes, options);
+    },
     decompress: zlib.brotliDecompressSync,
   },
 };
@@ -75,17 +73,11 @@ export function createCompressionLayer(format: keyof typeof compressors, diction
   const name = dictionary === undefined ? format : `${format}-dict`;
   const flag = dictionary === undefined ? COMPRESSED : WITH_DICTIONARY;
   const minBytes = dictionary === undefined ? MIN_BYTES : MIN_BYTES_WITH_DICTIONARY;
-  const optionsFor = (maxOutputLength: number): Options => ({
-    maxOutputLength,
-    rejectGarbageAfterEnd: true,
-    dictionary: dictionary?.bytes,
-  });
-  const compressing = optionsFor(MAX_FRAME_BYTES);
   const header = Buffer.concat([Buffer.of(flag), dictionary?.hash ?? Buffer.alloc(0)]);
 
   function seal(bytes: Uint8Array): Uint8Array {
     if (bytes.length >= minBytes) {
-      const compressed = compress(bytes, compressing);
+      const compressed = compress(bytes, dictionary?.bytes);
       const isSmaller = header.length + compressed.length < FLAG_BYTES + bytes.length;
       if (isSmaller && bytes.length <= limitUnpackedBytes(compressed.length)) {
         return Buffer.concat([header, compressed]);
@@ -104,9 +96,11 @@ export function createCompressionLayer(format: keyof typeof compressors, diction
       throw createLayerError(name, 'compressed with another dictionary than ours');
     }
     const compressed = bytes.subarray(header.length);
+    // A few kB may ask for gigabytes, and bytes behind the end are an error.
     const maxBytes = limitUnpackedBytes(compressed.length);
+    const bounds = { maxOutputLength: maxBytes, rejectGarbageAfterEnd: true, dictionary: dictionary?.bytes };
     try {
-      return { bytes: decompress(compressed, optionsFor(maxBytes)) };
+      return { bytes: decompress(compressed, bounds) };
     } catch (error) {
       if (readSystemCode(error) === 'ERR_BUFFER_TOO_LARGE')
         throw createLayerError(

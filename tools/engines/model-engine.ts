@@ -104,14 +104,8 @@ function createAsker(
   { settings, primary, fallback }: ReturnType<typeof resolveModelEndpoints>,
   options: EngineOptions,
 ) {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, idleMs, permits = processPermits, pace = realPace } = options;
-  const asking = {
-    prompts: options.prompts,
-    maxRetries: settings.max_retries,
-    limits: { timeoutMs, idleMs },
-    permits,
-    pace,
-  };
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, permits = processPermits, pace = realPace } = options;
+  const asking = { ...options, maxRetries: settings.max_retries, timeoutMs, permits, pace };
   let primaryRestsUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question: Question, work: EngineWork): Promise<AttributedReply> => {

@@ -2,12 +2,10 @@ import type { ChatMessage, ChatTurn, EngineWork, ModelExchange } from '@gaia-mes
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
-import type { Pace } from '../../http/retry.ts';
-import type { ExchangeLimits } from '../http/exchange.ts';
+import type { EngineOptions } from '../engine-options.ts';
 import { canDemandLess, explain, type Fault, isFiltered, isLongPrompt } from '../http/fault.ts';
 import { chatPatiently } from '../http/retry.ts';
 import type { ModelQuery } from '../model-format.ts';
-import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
@@ -20,13 +18,9 @@ export type AskAttempt =
   | { readonly reply: ReadReply; readonly fault?: undefined }
   | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
 
-interface AskOptions {
-  readonly prompts: (name: string) => string;
-  readonly maxRetries: number;
-  readonly limits: Omit<ExchangeLimits, 'signal'>;
-  readonly permits: Permits;
-  readonly pace: Pace;
-}
+/** The engine's options with their defaults. */
+type Resolved = EngineOptions &
+  Required<Pick<EngineOptions, 'timeoutMs' | 'permits' | 'pace'>> & { readonly maxRetries: number };
 
 /** Maximum shortenings: a prompt that does not fit at a twelfth of its length does not fit at all. */
 const MAX_SHORTENINGS = 5;
@@ -47,11 +41,11 @@ export async function askModel(
   endpoint: ModelEndpoint,
   question: Question,
   work: EngineWork,
-  options: AskOptions,
+  options: Resolved,
 ): Promise<AskAttempt> {
   const { server, model, window } = endpoint;
-  const { maxRetries, permits, pace } = options;
-  const limits: ExchangeLimits = { ...options.limits, signal: work.signal };
+  const { maxRetries, permits, pace, timeoutMs, idleMs } = options;
+  const limits = { timeoutMs, idleMs, signal: work.signal };
   const patience = { maxRetries, permits, pace, onNote: (note: string) => work.onNote?.(note) };
   await window.known();
   if (question.messages.some(hasPictures) && (await endpoint.seesPictures()) === false)
@@ -142,7 +136,7 @@ async function summarizeQuery(
   endpoint: ModelEndpoint,
   query: ModelQuery,
   work: EngineWork,
-  options: AskOptions,
+  options: Resolved,
 ): Promise<ModelQuery> {
   const messages = await endpoint.summaries.shorten(
     query.messages,
