@@ -1,5 +1,5 @@
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
-import type { PlannedFacts } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
+import type { ComparableFacts } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import type { ExperimentContext } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import {
   commaList,
@@ -95,7 +95,7 @@ export interface ComparisonPlan {
   /** The arms that it measures, which conditions may name. */
   readonly arms: readonly { readonly name: string }[];
   /** The facts by which a saved baseline is accepted or refused before anything is measured. */
-  readonly facts: PlannedFacts;
+  readonly facts: Omit<ComparableFacts, 'environment'>;
   /** Measures it, and returns it with the runs that were recorded for it. */
   compare(context: RunContext): Promise<{
     readonly report: ComparisonFile;

@@ -14,8 +14,6 @@ import {
 
 import {
   checkComparable,
-  checkPlanned,
-  checkSameMachine,
   createThresholdFigures,
   judgeChanges,
   toConditionName,
@@ -54,8 +52,7 @@ export function parseDemands(
   }
   if (baseline === undefined) return { thresholds, saved: undefined };
   const saved = readComparison(resolveUserPath(baseline));
-  checkSameMachine(saved, describeEnvironment(packageVersion), baseline);
-  checkPlanned(saved, facts, baseline);
+  checkComparable(saved, { ...facts, environment: describeEnvironment(packageVersion) }, baseline);
   return { thresholds, saved };
 }
 

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JudgedComparison, judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../statistics/levels.ts';
 import { type MeasuredRatio, SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
-import type { ComparedArm, ComparisonFile, Metric } from '../comparison-file.ts';
+import type { ComparedArm, ComparisonFile, Metric, StacksComparison } from '../comparison-file.ts';
 
 /** One arm in the current and the saved comparison. */
 export interface SavedChange {
@@ -12,85 +12,47 @@ export interface SavedChange {
   readonly time: JudgedComparison | null;
 }
 
-type Environment = Readonly<Record<string, string | number | undefined>>;
 type Rounds = readonly (readonly number[])[];
 
-const SAME_MACHINE: readonly {
+/** The facts of a comparison that must be known to hold it against a saved one; before it is measured, some are not known yet. */
+export type ComparableFacts = Pick<ComparisonFile, 'environment'> &
+  Partial<Pick<ComparisonFile, 'kind' | 'run_id' | 'packets' | 'team' | 'engine' | 'agents' | 'baseline'>> &
+  Partial<Pick<StacksComparison, 'traffic' | 'rate_per_s'>>;
+
+/** The properties that two comparisons must share to be comparable. */
+const SHARED: readonly {
   readonly what: string;
-  of(environment: Environment): string | number | undefined;
+  of(facts: ComparableFacts): string | number | undefined;
 }[] = [
-  { what: 'the processor', of: ({ cpu }) => cpu },
-  { what: 'the number of cores', of: ({ cpus }) => cpus },
-  { what: 'the platform', of: ({ platform, arch }) => `${platform} ${arch}` },
-  { what: 'Node', of: ({ node }) => node },
+  { what: 'the processor', of: ({ environment: { cpu } }) => cpu },
+  { what: 'the number of cores', of: ({ environment: { cpus } }) => cpus },
+  { what: 'the platform', of: ({ environment: { platform, arch } }) => `${platform} ${arch}` },
+  { what: 'Node', of: ({ environment: { node } }) => node },
+  { what: 'what is compared', of: ({ kind }) => kind },
+  { what: 'the recording', of: ({ run_id }) => run_id },
+  { what: 'the number of packets', of: ({ packets }) => packets },
+  { what: 'the team', of: ({ team }) => team },
+  { what: 'the engine', of: ({ engine }) => engine },
+  { what: 'the number of agents', of: ({ agents }) => agents },
+  { what: 'the baseline', of: ({ baseline }) => baseline },
+  {
+    what: 'the traffic',
+    of: ({ traffic }) => traffic && `${traffic.source}, ${traffic.exchanges} exchanges`,
+  },
+  { what: 'the rate', of: ({ rate_per_s }) => rate_per_s },
 ];
 
 /**
- * Rejects a saved comparison of another machine before minutes are spent on measuring.
+ * Checks that a comparison may be held against a saved one: before minutes are spent on measuring, by the facts that are known
+ * then, and afterwards by all of them.
  *
- * @throws MeshError `config` if another machine or version of Node made the comparison
+ * @throws MeshError `config` with their differences
  */
-export function checkSameMachine(
-  { environment: then }: ComparisonFile,
-  now: Environment,
-  file: string,
-): void {
-  refuse(
-    SAME_MACHINE.flatMap(({ what, of }) => describeDifference(what, of(then), of(now))),
-    file,
-  );
-}
-
-/** Lists the properties, by their name, that two comparisons must share to be comparable. */
-function listShared(file: ComparisonFile): Readonly<Record<string, string | number>> {
-  const { run_id, packets, team, engine, agents, baseline, kind } = file;
-  const shared = {
-    'what is compared': kind,
-    'the recording': `${run_id}, ${packets} packets`,
-    'the team': team,
-    'the engine': engine,
-    'the number of agents': agents,
-    'the baseline': baseline,
-  };
-  if (kind === 'adapters') return shared;
-  const { traffic, rate_per_s } = file;
-  return {
-    ...shared,
-    'the traffic': `${traffic.source}, ${traffic.exchanges} exchanges`,
-    'the rate': rate_per_s,
-  };
-}
-
-/** The facts of a comparison that are known before it is measured. */
-export type PlannedFacts = Pick<ComparisonFile, 'kind' | 'baseline' | 'run_id'>;
-
-/** @throws MeshError `config` if a saved comparison is of something else than the planned one, with the differences */
-export function checkPlanned(saved: ComparisonFile, planned: PlannedFacts, file: string): void {
-  refuse(
-    [
-      ...describeDifference('what is compared', saved.kind, planned.kind),
-      ...describeDifference('the recording', saved.run_id, planned.run_id),
-      ...describeDifference('the baseline', saved.baseline, planned.baseline),
-    ],
-    file,
-  );
-}
-
-/** @throws MeshError `config` if the two comparisons are not comparable, with their differences */
-export function checkComparable(saved: ComparisonFile, now: ComparisonFile, file: string): void {
-  checkSameMachine(saved, now.environment, file);
-  const then = listShared(saved);
-  refuse(
-    Object.entries(listShared(now)).flatMap(([what, value]) => describeDifference(what, then[what], value)),
-    file,
-  );
-}
-
-function describeDifference(what: string, then?: string | number, now?: string | number): string[] {
-  return then === now ? [] : [`${what} (then ${then}, now ${now})`];
-}
-
-function refuse(differences: readonly string[], file: string): void {
+export function checkComparable(saved: ComparisonFile, now: ComparableFacts, file: string): void {
+  const differences = SHARED.flatMap(({ what, of }) => {
+    const [was, is] = [of(saved), of(now)];
+    return is === undefined || is === was ? [] : [`${what} (then ${was ?? 'none'}, now ${is})`];
+  });
   if (differences.length === 0) return;
   throw new MeshError(
     'config',
