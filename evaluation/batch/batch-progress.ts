@@ -1,3 +1,4 @@
+import type { Attempt } from '../attempts/attempt.ts';
 import { createStyles } from '../terminal/print.ts';
 import { createAlarms, type Progress } from '../terminal/progress.ts';
 import { ProgressBar } from '../terminal/progress-bar.ts';
@@ -22,23 +23,25 @@ export async function createBatchProgress(
 ): Promise<BatchProgress> {
   const styles = createStyles(process.stderr);
   const bar = await ProgressBar.start(total, what);
-  let kept = 0;
   let answered = 0;
+  let answeredBefore = 0;
   let right = 0;
-  const advance = () =>
-    bar.advance(...(kept > 0 ? [`${kept} from before`] : []), `${answered} answered`, `${right} right`);
+  const advance = ({ status, correct }: Attempt, isKept: boolean) => {
+    if (status === 'answered') {
+      answered += 1;
+      if (isKept) answeredBefore += 1;
+    }
+    if (correct === true) right += 1;
+    const before = answeredBefore === 0 ? '' : ` (${answeredBefore} before)`;
+    bar.advance(`${answered} answered${before}`, `${right} right`);
+  };
   const note = (text: string) => bar.note(text);
   return {
     note,
     observer: createAlarms({ say: note, styles }),
     event(event) {
-      if (event.kind === 'kept') {
-        kept += 1;
-        advance();
-      } else if (event.kind === 'finished') {
-        if (event.attempt.status === 'answered') answered += 1;
-        if (event.attempt.correct === true) right += 1;
-        advance();
+      if (event.kind === 'kept' || event.kind === 'finished') {
+        advance(event.attempt, event.kind === 'kept');
       } else if (namesMissing && event.kind === 'asked' && event.question.attachment?.status === 'missing') {
         const { name, reason } = event.question.attachment;
         bar.note(styles.yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));

@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { Attempt, AttemptKey } from '../attempts/attempt.ts';
+import type { Attempt } from '../attempts/attempt.ts';
 import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
 import type { Question } from '../questions/question.ts';
 import { toOneLine } from '../terminal/table.ts';
@@ -47,7 +47,8 @@ export interface Batch {
 
 /** Progress of a batch as it happens. The results themselves are in the journal. */
 export type BatchEvent =
-  | { readonly kind: 'kept'; readonly key: AttemptKey }
+  /** An earlier run finished the attempt, and the journal has it. */
+  | { readonly kind: 'kept'; readonly attempt: Attempt }
   | { readonly kind: 'asked'; readonly team: string; readonly cycle: number; readonly question: Question }
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
   | { readonly kind: 'finished'; readonly attempt: Attempt };
@@ -165,7 +166,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
   const kept = batch.journal.read(key);
   if (kept !== undefined) {
     spending.add(kept);
-    batch.onEvent({ kind: 'kept', key });
+    batch.onEvent({ kind: 'kept', attempt: kept });
     return undefined;
   }
   const reached = spending.reached();

@@ -43,7 +43,7 @@ test('the log for people has time, symbol, team and question on each line, and i
       cost: null,
     }),
   });
-  log.event({ kind: 'kept', key: { task_id: 'q4', team: 'react', cycle: 1 } });
+  log.event({ kind: 'kept', attempt: attemptOf('q4', { team: 'react' }) });
   log.close();
 
   expect(log.file).toBe(path.join(folder, 'agent_run_20261121-230941.log'));

@@ -71,7 +71,7 @@ export class RunLog {
   event(event: BatchEvent): void {
     switch (event.kind) {
       case 'kept':
-        this.#line('note', formatAttempt(event.key), 'finished in an earlier run');
+        this.#line('note', formatAttempt(event.attempt), 'finished in an earlier run');
         break;
       case 'asked':
         this.#asked(event.team, event.cycle, event.question);

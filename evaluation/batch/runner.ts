@@ -108,7 +108,10 @@ export class Runner {
       questions.map(({ taskId }) => ({ task_id: taskId, team: team.name, cycle: i + 1 })),
     ).flat();
     if (this.#journal !== undefined && keys.every((key) => this.#journal?.has(key))) {
-      for (const key of keys) context.onEvent({ kind: 'kept', key });
+      for (const key of keys) {
+        const attempt = this.#journal.read(key);
+        if (attempt !== undefined) context.onEvent({ kind: 'kept', attempt });
+      }
       return { end: { kind: 'finished' }, asked: 0, wallSeconds: 0 };
     }
     const part = { ...this.#plan, questions, repeat };

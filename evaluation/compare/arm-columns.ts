@@ -105,7 +105,7 @@ function formatKnown(verdict: Verdict | null | undefined, format: (verdict: Verd
 }
 
 /** A table of a comparison, which any output shows by its columns and its rows. */
-export type ComparisonTable = <Shown>(
+type ComparisonTable = <Shown>(
   show: <Row>(columns: readonly Column<Row>[], rows: readonly Row[]) => Shown,
 ) => Shown;
 

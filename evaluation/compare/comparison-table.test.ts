@@ -96,11 +96,19 @@ describe('the sentence', () => {
     ],
     [
       { verdict: 'cannot tell' as const, needed: 24, low: 0.9 },
-      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (95 % interval 0.90–1.19); a factor of 1.15 would have been shown. About 24 invocations would give a verdict: --invocations 24 --budget 48.',
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (95 % interval 0.90–1.19); a factor of 1.15 would have been shown. If the ratio is as measured, 24 invocations give a verdict in four of five measurements: --invocations 24 --budget 48.',
+    ],
+    [
+      { verdict: 'cannot tell' as const, invocations: 2, needed: 5, low: 0, high: null, detectable: null },
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (too few samples for an interval). A verdict takes at least 5 invocations of 3 rounds, and may take more: --invocations 5 --budget 10.',
+    ],
+    [
+      { verdict: 'cannot tell' as const, needed: 10, rounds: 1, low: 0, high: null, detectable: null },
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (too few samples for an interval). A verdict takes at least 5 invocations of 3 rounds, and may take more: --invocations 10 --rounds 3 --budget 60.',
     ],
     [
       { verdict: 'cannot tell' as const, needed: null, low: 0, high: null, detectable: null },
-      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (too few invocations for an interval). A verdict would take an impractical number of invocations.',
+      'Cannot tell whether cbor is faster or slower than json: 1.12 times its task time (too few samples for an interval). A verdict would take an impractical number of invocations.',
     ],
   ])('about a pair has all its numbers: %o', (time, sentence) => {
     expect(said(pair('cbor', time))).toBe(sentence);

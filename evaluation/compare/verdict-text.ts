@@ -1,3 +1,4 @@
+import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/levels.ts';
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
 import type { ComparedArm, ComparisonFile, Metric, Verdict } from './comparison-file.ts';
 
@@ -67,7 +68,7 @@ function formatPair(
 ): string {
   const interval = hasEnds(time)
     ? `95 % interval ${formatInterval(time)}`
-    : 'too few invocations for an interval';
+    : 'too few samples for an interval';
   const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (${interval}${formatNullArm(time, baseline)})`;
   switch (time.verdict) {
     case 'different':
@@ -89,17 +90,25 @@ function formatNullArm({ nullArm, margin }: Pick<Verdict, 'nullArm' | 'margin'>,
   return `; ${baseline} against itself ${formatDecimals(nullArm.ratio, 2)}, ${formatInterval(nullArm)}`;
 }
 
-/** Formats the effort that a verdict would take: `About 24 invocations would give a verdict: --invocations 24 --budget 90.` */
+/**
+ * Formats the effort that a verdict would take: an expectation from the measured scatter, or the least that any verdict takes, if there is no
+ * measure of the scatter.
+ */
 export function formatNeeded(
-  { needed, nullArm }: Pick<Verdict, 'needed' | 'nullArm'>,
+  { needed, nullArm, rounds, ...interval }: Pick<Verdict, 'needed' | 'nullArm' | 'rounds' | 'low' | 'high'>,
   { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
   if (needed === null)
     return nullArm !== undefined && (nullArm.low > 1 || (nullArm.high ?? Infinity) < 1)
       ? 'The baseline differs from itself by as much, so more invocations would not help: measure on an idle machine.'
       : 'A verdict would take an impractical number of invocations.';
-  const seconds = Math.ceil((needed / invocations) * (elapsed_ms / 1000));
-  return `About ${needed} invocations would give a verdict: --invocations ${needed} --budget ${Math.max(1, seconds)}.`;
+  const isRoundShort = rounds < MIN_ROUNDS;
+  const times = (needed / invocations) * (isRoundShort ? MIN_ROUNDS / rounds : 1);
+  const seconds = Math.max(1, Math.ceil(times * (elapsed_ms / 1000)));
+  const options = `--invocations ${needed}${isRoundShort ? ` --rounds ${MIN_ROUNDS}` : ''} --budget ${seconds}`;
+  return hasEnds(interval)
+    ? `If the ratio is as measured, ${needed} invocations give a verdict in four of five measurements: ${options}.`
+    : `A verdict takes at least ${MIN_INVOCATIONS} invocations of ${MIN_ROUNDS} rounds, and may take more: ${options}.`;
 }
 
 /** Formats a verdict with its direction: `slower`, or `more` CPU time, `equal ±5 %`, `cannot tell`. */
@@ -138,7 +147,7 @@ function formatRatio(time: Verdict): string {
 export function formatInterval(interval: Pick<Verdict, 'low' | 'high'>): string {
   return hasEnds(interval)
     ? `${formatDecimals(interval.low, 2)}–${formatDecimals(interval.high, 2)}`
-    : 'too few invocations';
+    : 'too few samples';
 }
 
 /** Returns whether there were enough invocations for an interval; its upper end is ∞, or null in JSON, if there were not. */

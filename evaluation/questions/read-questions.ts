@@ -82,19 +82,18 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
  * Reads the tasks of a JSONL file, one per line: `task_id, question, document, answer?, aliases?, source?, level?`. A line
  * without `document` is about the document in the file's own folder. All lines are checked before any is returned.
  *
- * @param rows the lines, if the file itself is a table
+ * @param table the rows as lines, if the file is a table
  *
  * @throws MeshError `config` with the line number
  */
 export function readTaskFile(
   file: string,
   limit = Number.POSITIVE_INFINITY,
-  rows?: readonly string[],
+  table?: readonly TextLine[],
 ): { readonly tasks: readonly TaskQuestion[]; readonly sha256: string } {
   let shared: string | undefined;
   let keptCharacters = 0;
-  const lines =
-    rows === undefined ? readQuestionLines(file, 'task', Number.POSITIVE_INFINITY) : listRows(rows);
+  const lines = table ?? readQuestionLines(file, 'task', Number.POSITIVE_INFINITY);
   const { entries, sha256 } = readLines(lines, { file, what: 'task', limit }, (line, where) => {
     const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
       line.text,
@@ -157,11 +156,15 @@ export interface Questions {
 /**
  * Reads all questions of a JSONL file, in order, before any is asked (REQ-073). Malformed JSON is a critical error (C-21).
  *
+ * @param table the rows as lines, if the file is a table
+ *
  * @throws MeshError `config` with file and line
  */
-export function readQuestions(file: string): Questions {
-  const { entries, sha256 } = readJsonLines(file, 'question', Number.POSITIVE_INFINITY, (line, where) =>
-    parseJsonLine(line, questionSchema, where),
+export function readQuestions(file: string, table?: readonly TextLine[]): Questions {
+  const lines = table ?? readQuestionLines(file, 'question', MAX_QUESTIONS_BYTES);
+  const bounds = { file, what: 'question', limit: Number.POSITIVE_INFINITY };
+  const { entries, sha256 } = readLines(lines, bounds, ({ text }, where) =>
+    parseJsonLine(text, questionSchema, where),
   );
   return { questions: entries, sha256 };
 }
@@ -190,16 +193,21 @@ function readLines<Entry extends { readonly taskId: string }>(
   const entries: Entry[] = [];
   const numbers = new Map<string, number>();
   const hash = createHash('sha256');
+  // No editor shows lines of a Parquet file.
+  const isTableOfRows = file.toLowerCase().endsWith('.parquet');
   for (const line of lines) {
     const { text, number } = line;
     if (entries.length >= limit) break;
     if (text.trim() === '') continue;
     hash.update(text).update('\n');
-    const where = `${file}:${number}`;
+    const where = isTableOfRows ? `${file}: row ${number}` : `${file}:${number}`;
     const entry = readEntry(line, where, entryOf);
     const other = numbers.get(entry.taskId);
     if (other !== undefined)
-      throw new MeshError('config', `${where}: task_id ${entry.taskId} is on line ${other} too`);
+      throw new MeshError(
+        'config',
+        `${where}: task_id ${entry.taskId} is ${isTableOfRows ? 'in row' : 'on line'} ${other} too`,
+      );
     numbers.set(entry.taskId, number);
     if (entries.length === MAX_ENTRIES)
       throw new MeshError('config', `${where}: more than ${MAX_ENTRIES} lines; split the file`);
@@ -222,12 +230,6 @@ function readEntry<Entry>(
     const expected = 'expected one JSON object a line, or all of them in a JSON array';
     throw new MeshError(error.code, `${error.message}; ${expected}`, { cause: error });
   }
-}
-
-/** Yields the rows of a table as lines; they are held in memory. */
-function* listRows(rows: readonly string[]): Generator<TextLine> {
-  for (const [index, text] of rows.entries())
-    yield { text, number: index + 1, at: undefined, bytes: text.length };
 }
 
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
@@ -273,7 +275,7 @@ function findDocument(folder: string, where = folder): string {
   if (file === undefined)
     throw new MeshError(
       'config',
-      `${where}: no document; expected ${DOCUMENT_FILES.join(' or ')} in ${folder}`,
+      `${where}: it has no document: write one under "document", or put ${DOCUMENT_FILES.join(' or ')} into ${folder}`,
     );
   const fault = explainOutsideLink(file);
   if (fault !== undefined) throw new MeshError('config', `${file}: ${fault}`);

@@ -88,7 +88,7 @@ export const serveTable = defineTable({
 
 export type ServeOptions = z.output<typeof serveTable.options>;
 
-export interface ServeLimits {
+interface ServeLimits {
   /** Concurrent tasks; more wait. */
   readonly tasks: number;
   /** Waiting tasks; more are refused. */

@@ -4,7 +4,7 @@ import { computeTrimmedMean } from './inference/trimmed-mean.ts';
 /** Fewest fresh processes of each arm for a verdict: Student's t for three already takes 4.3 standard errors. */
 export const MIN_INVOCATIONS = 5;
 /** Fewest rounds of a process for a verdict: with fewer, one interruption affects a third of its data. */
-const MIN_ROUNDS = 3;
+export const MIN_ROUNDS = 3;
 /** The ratio `other / baseline` of two arms, measured in fresh processes. Above 1, the other takes more. */
 export interface SampleComparison {
   /** Fresh processes of each arm. */

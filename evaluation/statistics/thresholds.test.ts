@@ -267,7 +267,7 @@ it('shows four digits of what was measured, its unit, and the baseline against i
     '1.235 µs (95 % interval 1.111–1.333) against 7',
   );
   expect(judge('a.time > 1x b', { low: 0, high: Infinity, nullArm: { low: 0, high: Infinity } }).found).toBe(
-    '1.2 times b (too few invocations for an interval) against 1',
+    '1.2 times b (too few samples for an interval) against 1',
   );
 });
 

@@ -47,7 +47,7 @@ export interface ThresholdFigures {
 export interface MeasuredRatio {
   readonly ratio: number;
   readonly low: number;
-  /** ∞ if there are too few invocations for an interval. */
+  /** ∞ if there are too few samples for an interval. */
   readonly high: number;
   /** True if the ratio was shown to lie within 1 / (1 + margin) to 1 + margin. */
   readonly isEquivalent: boolean;
@@ -174,7 +174,7 @@ function evaluateInterval(
           ? 'held'
           : 'cannot tell';
   const interval =
-    high === Infinity ? 'too few invocations for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;
+    high === Infinity ? 'too few samples for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;
   const unit = isRatio ? ` times ${times}` : ' µs';
   const itself =
     isRatio && nullArm !== undefined && nullArm.high !== Infinity

@@ -83,9 +83,9 @@ export class Watch {
     };
   }
 
-  /** Passes on the results of a batch: answers from the cache, and the verdicts of the batch's scorer. */
+  /** Passes on the results of a batch: answers of an earlier run or from the cache, and the verdicts of the batch's scorer. */
   batchEvent(event: BatchEvent): void {
-    if (event.kind === 'finished') this.feed.add(createResultEvent(event.attempt));
+    if (event.kind === 'kept' || event.kind === 'finished') this.feed.add(createResultEvent(event.attempt));
   }
 
   note(text: string): void {

@@ -9,16 +9,16 @@ import { expect, test, vi } from 'vitest';
 const LEFT_OUT: readonly (readonly [string, RegExp])[] = [
   [
     'a server, a model or an account',
-    /--engine (ollama|openai|anthropic)|--base-url|--api |nats|:4318|:7700/,
+    /--engine (ollama|openai|anthropic|llama)|--base-url|--api |nats|:4318|:7700|^model (install|test)/,
   ],
   [
     'files that the reader writes',
-    /\.\/\w[\w-]*\.ts|my-adapter\.ts|(docqa|queue|numerals|my-team|with-files|first-sentence)\.yaml/,
+    /\.\/\w[\w-]*\.ts|my-adapter\.ts|docqa|(queue|numerals|my-team|with-files|first-sentence)\.yaml/,
   ],
   ['questions of the reader', /\b(q|questions|tasks|dev|metadata|session|mine|answers)\.jsonl/],
   ['an earlier batch or run', /gaia (-- )?(blame|gaps)|^(clean|prompt-test)|--replies|import|results\//],
   ['a person who ends it', /^(serve|view|agent|hub)\b/],
-  ['the project itself', /^(build|claims|docs|fuzz|soak|perf|lab:)/],
+  ['the project itself', /^(build|claims|docs|fuzz|perf|results|soak|lab:)/],
   ['time: it is all of the others', /--stacks all/],
   ['arguments', /^(report|compare|gaia|doctor)$/],
 ];

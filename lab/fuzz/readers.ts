@@ -189,8 +189,18 @@ export const readers: readonly FuzzTarget[] = [
       for (const { document } of readTaskFile(file).tasks) if (document.length > 1e6) return;
     },
   ),
-  createFileReader('questions', 'a.jsonl', async () => [QUESTIONS], readQuestions),
-  createFileReader('packed-questions', 'a.jsonl.gz', async () => [gzipSync(QUESTIONS)], readQuestions),
+  createFileReader(
+    'questions',
+    'a.jsonl',
+    async () => [QUESTIONS],
+    (file) => readQuestions(file),
+  ),
+  createFileReader(
+    'packed-questions',
+    'a.jsonl.gz',
+    async () => [gzipSync(QUESTIONS)],
+    (file) => readQuestions(file),
+  ),
   createFileReader(
     'wtq-questions',
     'q.jsonl',

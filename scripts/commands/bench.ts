@@ -72,7 +72,7 @@ async function run(options: BenchOptions): Promise<void> {
         onEvent(event) {
           resumption.begin();
           progress.event?.(event);
-          if (event.kind === 'kept') kept.add(formatAttemptKey(event.key));
+          if (event.kind === 'kept') kept.add(formatAttemptKey(event.attempt));
         },
         signal,
       })

@@ -23,7 +23,7 @@ import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-ap
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import type { TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
-import { formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
+import { formatFailure, formatFaults } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
@@ -197,6 +197,7 @@ async function finish(
   const isComplete = end.kind === 'finished';
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
+  const faults = listFaults(ends);
   const submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
   if (options.json) {
     const summary = {
@@ -211,8 +212,9 @@ async function finish(
       submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
     printJson(summary);
-  } else if (isAnswered || (isComplete && first === undefined)) {
-    printText(`\n${formatBatchTable(summaries)}`);
+  } else if (isAnswered || (isComplete && first === undefined) || faults.length > 0) {
+    // Injected faults are a result in themselves.
+    printText(`\n${[formatBatchTable(summaries), ...faults].join('\n')}`);
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
@@ -241,6 +243,14 @@ async function finish(
     `The batch ended early: ${end.reason}. Partial results: ${answers} and ${page}. To go on: ${resumption.command(end)}`,
   );
   process.exitCode = endToExitCode(end);
+}
+
+/** Lists the lines about the faults that each team met. */
+function listFaults(ends: Ends): string[] {
+  return [...ends].flatMap(([team, { mesh }]) => {
+    const lines = mesh === undefined ? [] : formatFaults(mesh.metrics);
+    return lines.length === 0 || ends.size === 1 ? lines : [`${team}:`, ...lines];
+  });
 }
 
 /** Lists the attempts of a batch in which every one reached a limit of its question; an empty list for any other batch. */

@@ -42,7 +42,7 @@ export function defineModel(command: Command): void {
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac', win32: 'win' };
 
 /** Names the packages to install: the library, and its binaries for this machine alone. */
-export function listPackages(
+function listPackages(
   gpu: string | undefined,
   { platform, arch }: { readonly platform: string; readonly arch: string } = process,
 ): string[] {

@@ -31,7 +31,10 @@ export async function readConfined(
     signal,
   });
   if ('output' in outcome) return outcome.output;
-  throw new MeshError('tool', `${quoteFileName(name)} was not read: ${outcome.stopped}`);
+  const { stopped } = outcome;
+  // Readers name the file in their reasons.
+  const isNamed = stopped.includes(quoteFileName(name));
+  throw new MeshError('tool', isNamed ? stopped : `${quoteFileName(name)} was not read: ${stopped}`);
 }
 
 /**

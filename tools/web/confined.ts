@@ -107,7 +107,7 @@ export async function runConfined(
   void ended.then(({ code, signal: killed, error }) => {
     if (error !== undefined) resolve({ stopped: explainSystemFault(error) ?? error.message });
     else if (code === 0) resolve({ output: Buffer.concat(parts).toString() });
-    else resolve({ stopped: `its reader ended with ${killed ?? `code ${code}`}${findThrownReason(said)}` });
+    else resolve({ stopped: findOwnReason(said) ?? describeCrash(killed ?? `code ${code}`, said) });
   });
   try {
     return await promise;
@@ -168,14 +168,20 @@ export async function answerConfined(work: (bytes: Uint8Array) => Promise<string
   process.exit(stream === process.stdout ? 0 : 1);
 }
 
-/** Returns the reason of a failure: our own line, else the line that Node writes for an uncaught error. */
-function findThrownReason(said: string): string {
+/** Returns the reason that {@link answerConfined} wrote; undefined for a process that ended in another way. */
+function findOwnReason(said: string): string | undefined {
   const own = said.lastIndexOf(FAULT);
-  const lines =
-    own === -1
-      ? said.split('\n').filter((line) => /^\w*Error\b.*:|^FATAL ERROR/.test(line))
-      : [said.slice(own + FAULT.length)];
-  return lines.length === 0 ? '' : ` (${lines.at(-1)?.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARACTERS)})`;
+  return own === -1 ? undefined : joinLines(said.slice(own + FAULT.length));
+}
+
+/** Describes the end of a process, with the line that Node writes for an uncaught error. */
+function describeCrash(how: string, said: string): string {
+  const last = said.split('\n').findLast((line) => /^\w*Error\b.*:|^FATAL ERROR/.test(line));
+  return `its reader ended with ${how}${last === undefined ? '' : ` (${joinLines(last)})`}`;
+}
+
+function joinLines(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, MAX_REASON_CHARACTERS);
 }
 
 /** Returns the folders of this project's code and of the packages that it finds. */

@@ -1,4 +1,5 @@
 import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import type { TeamEnd } from '../runner.ts';
 
@@ -12,6 +13,8 @@ export interface TeamFacts {
   readonly questions_per_s: number | null;
   /** The losses of servers and agents outside of the mesh in this process. */
   readonly warnings: readonly RunWarning[];
+  /** The faults that were injected into this process's questions, and what became of them. */
+  readonly faults?: RunMetrics['faults'];
 }
 
 export function buildTeamFacts(
@@ -26,5 +29,6 @@ export function buildTeamFacts(
     wall_seconds: timed?.wallSeconds ?? null,
     questions_per_s: timed === undefined ? null : timed.asked / timed.wallSeconds,
     warnings: end?.mesh?.metrics.warnings ?? [],
+    faults: end?.mesh?.metrics.faults,
   };
 }

@@ -78,7 +78,7 @@ export function runReport(
       ['quality', 'tokens'],
     ),
     ...formatModelUse(metrics),
-    ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
+    ...formatFaults(metrics),
     ...formatDelivery(metrics),
     dim(formatLedger(metrics)),
     '',
@@ -203,7 +203,7 @@ export function formatBatchReport(
     // Traffic is that of this run.
     formatColumns(PACE_COLUMNS, [{ ...summary, ...metrics }]),
     ...formatModelUse(metrics),
-    ...(metrics.faults === undefined ? [] : formatFaults(metrics, metrics.faults)),
+    ...formatFaults(metrics),
     ...formatDelivery(metrics),
     ...cycleLines,
     ...(cycleLines.length === 0 ? [] : ['']),
@@ -311,14 +311,15 @@ function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetric
     .join('\n');
 }
 
-/** Formats injected faults, losses, recovery times and the answers under faults for people. */
-function formatFaults(metrics: RunMetrics, faults: FaultMetrics): string[] {
+/** Formats injected faults, losses, recovery times and the answers under faults for people; empty for a run without faults. */
+export function formatFaults({ faults, refused_packets }: RunMetrics): string[] {
+  if (faults === undefined) return [];
   return [
     `Faults    ${faults.spec === null ? 'none asked for' : `${toOneLine(faults.spec, 300)}  (--fault-seed ${faults.seed})`}`,
     `Injected  ${injected(faults)}`,
     `Lost      ${losses(faults)}`,
     ...(faults.injected.corrupt > 0 || faults.injected.dup > 0
-      ? [`Refused   ${count(metrics.refused_packets)} packets by those who got them`]
+      ? [`Refused   ${count(refused_packets)} packets by those who got them`]
       : []),
     ...(faults.restart === 'on-failure' ? [`Recovery  ${recoveries(faults)}`] : []),
     `Answers   ${answers(faults.answers)}${faults.harmed.tasks > 0 ? `; of those with a delivery lost, corrupted or false ${answers(faults.harmed)}` : ''}`,
@@ -360,5 +361,5 @@ function recoveries({ recoveries: all }: FaultMetrics): string {
 
 function answers({ tasks, answered, right }: FaultMetrics['answers']): string {
   const known = right === null ? '' : `, ${count(right)} right`;
-  return `${count(answered)} of ${count(tasks)}${known}`;
+  return `${count(answered)} of ${count(tasks)} reached the hub${known}`;
 }
