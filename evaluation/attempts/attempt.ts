@@ -24,7 +24,7 @@ export const FAILURE_CODES = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Kinds of questions at which such teams are known to be weak. */
-export const KNOWN_GAPS = ['proprietary_api', 'web_archive', 'image_only', 'multi_hop', 'other'] as const;
+const KNOWN_GAPS = ['proprietary_api', 'web_archive', 'image_only', 'multi_hop', 'other'] as const;
 
 const usageSchema = z.strictObject({
   role: text('the role that asked'),

@@ -75,6 +75,12 @@ export const blameSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('end of the search; null in files of before'),
+  command: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('the line that searched, to be pasted again; null in files of before'),
+  machine: z.string().nullable().default(null).describe('where it searched'),
 });
 export type BlameFile = z.infer<typeof blameSchema>;
 export type BlamedMessage = BlameFile['messages'][number];

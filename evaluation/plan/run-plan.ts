@@ -146,15 +146,22 @@ type HeadFacts = Pick<RunPlan, 'paths' | 'fingerprint' | 'repeat' | 'source' | '
   readonly teams: readonly Pick<RunPlan['teams'][number], 'team' | 'concurrency'>[];
 };
 
-export function buildBatchHead(facts: HeadFacts): BatchHead {
-  const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
+/** Returns the command line of this process, without secrets, and the machine on which it runs. */
+export function describeMaking(): { readonly command: string; readonly machine: string } {
   const [name = 'gaia', ...words] = process.argv.slice(2).map(createRedactor(process.env));
   const { cpu, cpus, node } = describeEnvironment(packageVersion);
   return {
-    schema_version: HEAD_VERSION,
-    gaia_mesh: packageVersion,
     command: formatCommandLine(name, words),
     machine: `${cpu}, ${cpus} cores, Node ${node}`,
+  };
+}
+
+export function buildBatchHead(facts: HeadFacts): BatchHead {
+  const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
+  return {
+    schema_version: HEAD_VERSION,
+    gaia_mesh: packageVersion,
+    ...describeMaking(),
     answers: path.basename(paths.answers),
     journal: path.basename(paths.journal),
     source: source === undefined ? null : shortenPath(source),

@@ -35,7 +35,7 @@ const browser = browserOfTests(async () => {
   await write('run', { runs: [await sampleRun({ text: HOSTILE })] });
   await write('batch', { runs: [await sampleRun({ tasks: 7_000, steps: 1 })] });
   await write('runs', { runs: [await sampleRun(), await sampleRun({ adapter: 'msgpack+zstd+ed25519' })] });
-  await write('teams', { runs: [], gaia: sampleTeams() });
+  await write('teams', { runs: [], batch: sampleTeams() });
   await write('comparison', { runs: [], comparison: await compareSamples() });
   await write('stacks', { runs: [], comparison: parseComparison(stacksText, 'sample') });
 });
@@ -214,6 +214,17 @@ describe('the page of teams', () => {
     await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'all questions' });
     await card.getByLabel('Find').fill('IS 123? level');
     expect(await status()).toBe('1 of 240 rows');
+  });
+
+  test('counts what went wrong by role and kind, and the tools', async () => {
+    const page = await opened('teams');
+
+    const cells = (table: string, row: string | RegExp) =>
+      rowOf(page, table, row).getByRole('cell').allTextContents();
+    expect(await cells('What went wrong', 'failed')).toEqual(['48', '48', '48', '48', '48', '24']);
+    expect(await cells('What went wrong', 'kind: other')).toHaveLength(6);
+    expect(await rowOf(page, 'What went wrong', /^role: <\/script>/).count()).toBe(1);
+    expect((await cells('Tools that were asked', /^calculator/))[0]).toBe('479 (159 failed)');
   });
 
   test('switches what a right answer takes, and levels for kinds', async () => {

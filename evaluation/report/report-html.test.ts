@@ -36,7 +36,6 @@ describe('a page', () => {
 
     expect(data.runs).toHaveLength(runs);
     expect((data.comparison ?? null) !== null).toBe(hasComparison);
-    expect((data.versus ?? null) !== null).toBe(runs > 1);
   });
 
   test('without data has less than 1 MB', async () => {

@@ -1,28 +1,25 @@
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
-import { type BlameView, blameView } from './blame/blame-view.ts';
-import { buildGaiaView, type GaiaSource, type GaiaView } from './gaia/gaia-view.ts';
+import { type BatchData, type BatchSource, readBatchData } from './batch-data.ts';
 import { fillPage } from './page-html.ts';
 import type { ArchivedRun } from './run/archived-run.ts';
 import { buildRunData, type RunData } from './run/run-data.ts';
-import { buildVersusView, type VersusView } from './run/versus-view.ts';
 import type { FolderPlace, RunPlace } from './watch-html.ts';
 
 export interface ReportSources {
   readonly comparison?: ComparisonFile | undefined;
-  readonly gaia?: GaiaSource;
+  readonly batch?: BatchSource;
   readonly blame?: BlameFile;
   readonly runs: readonly ArchivedRun[];
 }
 
 /** All that a report shows, as it is embedded in its page. */
 export interface ReportData {
-  readonly gaia: GaiaView | null;
-  readonly blame: BlameView | null;
+  readonly batch: BatchData | null;
+  readonly blame: BlameFile | null;
   readonly comparison: ComparisonFile | null;
   readonly runs: readonly RunData[];
-  readonly versus: VersusView | null;
 }
 
 /** A page of results from files, of a run that is on or over, or of a folder. */
@@ -36,12 +33,16 @@ export async function buildReportHtml(sources: ReportSources): Promise<string> {
   return fillPage(data, false).html;
 }
 
-export async function buildReportData({ comparison, gaia, blame, runs }: ReportSources): Promise<ReportData> {
+export async function buildReportData({
+  comparison,
+  batch,
+  blame,
+  runs,
+}: ReportSources): Promise<ReportData> {
   return {
-    gaia: gaia === undefined ? null : buildGaiaView(gaia),
-    blame: blame === undefined ? null : blameView(blame),
+    batch: batch === undefined ? null : readBatchData(batch),
+    blame: blame ?? null,
     comparison: comparison ?? null,
     runs: await Promise.all(runs.map(buildRunData)),
-    versus: buildVersusView(runs),
   };
 }

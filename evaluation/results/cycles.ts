@@ -28,7 +28,7 @@ interface CategoryChange {
 
 /** Names a change: a word for it only where its interval excludes 0. */
 export function nameChange({ low, high }: Pick<CategoryChange, 'low' | 'high'>): string {
-  return high < 0 ? 'REGRESSED' : low > 0 ? 'gained' : 'no detectable change';
+  return high < 0 ? 'got worse' : low > 0 ? 'got better' : 'cannot tell';
 }
 
 /** Correctness in a cycle of the questions with a known answer, by question id. */

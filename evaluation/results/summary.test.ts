@@ -248,7 +248,7 @@ describe('a repeated batch', () => {
     ]);
     expect(formatBatchTable({ overseer: summary })).toMatch(
       // Of two questions each, either may be chance.
-      /no detectable change table: 2 → 1 of 2 \(.*\)\n +no detectable change text: 0 → 2 of 2/,
+      /table: cannot tell, 2 → 1 of 2 \(.*\)\n +text: cannot tell, 0 → 2 of 2/,
     );
   });
 
@@ -262,9 +262,9 @@ describe('a repeated batch', () => {
       const [found] = summarizeCycle(2, figures, rights(is), { figures, rights: rights(was) }).categories;
       return found === undefined ? 'none' : nameChange(found);
     };
-    expect(change(16, 4)).toBe('REGRESSED');
-    expect(change(4, 16)).toBe('gained');
-    expect([change(10, 8), change(8, 10), change(9, 4)]).toEqual(Array(3).fill('no detectable change'));
+    expect(change(16, 4)).toBe('got worse');
+    expect(change(4, 16)).toBe('got better');
+    expect([change(10, 8), change(8, 10), change(9, 4)]).toEqual(Array(3).fill('cannot tell'));
     expect(change(8, 8)).toBe('none');
   });
 
@@ -279,7 +279,7 @@ describe('a repeated batch', () => {
       );
     const called = Array.from({ length: 200 }, () =>
       summarizeCycle(2, summary, draw(), { figures: summary, rights: draw() }).categories.some(
-        (change) => nameChange(change) !== 'no detectable change',
+        (change) => nameChange(change) !== 'cannot tell',
       ),
     );
     expect(called.filter(Boolean).length / 200).toBeLessThanOrEqual(0.05);

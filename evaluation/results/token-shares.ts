@@ -1,4 +1,3 @@
-import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import type { TokenLedgerFigures, TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { count, formatPercent } from '../terminal/table.ts';
 
@@ -16,6 +15,8 @@ export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
   residual: 'counted otherwise by the server',
 };
 
+const KINDS = Object.keys(TOKEN_LABELS) as TokenLine['kind'][];
+
 /** Prompt tokens of one kind, and how many of them had been read before in the same task. */
 interface TokenShare {
   readonly kind: TokenLine['kind'];
@@ -31,7 +32,7 @@ interface TokenShare {
 export function computeTokenShares(
   lines: readonly Pick<TokenLine, 'kind' | 'read' | 'tokens'>[],
 ): TokenShare[] {
-  const shares = [...PROMPT_KINDS, 'residual' as const].map((kind) => {
+  const shares = KINDS.map((kind) => {
     const own = lines.filter((line) => line.kind === kind);
     const sum = (of: typeof own) => of.reduce((all, { tokens }) => all + tokens, 0);
     return { kind, tokens: sum(own), again: sum(own.filter(({ read }) => read > 1)) };

@@ -1,20 +1,29 @@
 import { dot, line, pointer, ruleX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
-import type { BlameView } from '../report/blame/blame-view.ts';
+import type { BlameFile } from '../blame/blame-file.ts';
+import { computeWilson } from '../statistics/inference/confidence.ts';
 import { Chart, shareScale } from './chart.tsx';
 import { formatCount, formatDate, formatDecimals, formatPercent, toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
 
-type Message = BlameView['file']['messages'][number];
+type Message = BlameFile['messages'][number];
 type Effect = Message['again'];
 
-/** Marks of what stands in the place of a message. */
-const SYMBOLS = { truth: 'triangle', other: 'square', neutral: 'times' } as const;
+type Replacement = keyof Message['replaced'];
+
+/** What stands in the place of a message: its mark, and in words. */
+const REPLACEMENTS: Readonly<
+  Record<Replacement, { readonly symbol: 'triangle' | 'square' | 'times'; readonly words: string }>
+> = {
+  truth: { symbol: 'triangle', words: 'the truth' },
+  other: { symbol: 'square', words: 'another question’s message' },
+  neutral: { symbol: 'times', words: 'a message that says nothing' },
+};
+const REPLACED = Object.keys(REPLACEMENTS) as Replacement[];
 
 /** The search for the message that made an answer wrong. */
-export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonly isFirst: boolean }) {
-  const { file } = view;
+export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonly isFirst: boolean }) {
   const { branches, tries, margin, engine, model } = file;
   const [answer = '', ...more] = file.headline.split(/(?<=\.) (?=[A-Z])/);
   return (
@@ -23,12 +32,13 @@ export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonl
         isFirst={isFirst}
         title={answer}
         lede={`${more.join(' ')} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
-        command={view.command}
+        command={file.command}
         made={[
           file.measured_at === null ? null : formatDate(file.measured_at),
           `team ${file.team}`,
           `engine ${engine}${model === null ? '' : ` ${model}`}`,
           `task ${file.task_id}`,
+          file.machine,
         ]}
       />
       <Notes
@@ -70,8 +80,8 @@ export function BlamePart({ view, isFirst }: { readonly view: BlameView; readonl
         ]}
       />
       <div class="grid">
-        <ChanceCard view={view} />
-        <MessagesCard view={view} />
+        <ChanceCard file={file} />
+        <MessagesCard file={file} />
         <Card title="How it was measured" size="wide">
           <p class="about">
             {`A message is blamed where its sender, speaking again in its place, makes a right answer more likely, by a test corrected for all messages (Holm). Changes of less than ${formatDecimals(margin, 2)} count as none. Once the answer is wrong, a message changed it where its sender, speaking again, gives another one. Suspects get fresh tries, which alone decide; all tries together take less than thirty times the tokens of the question.`}
@@ -91,17 +101,18 @@ function formatEffect({ difference, low, high }: Effect): string {
   return `${sign(difference)} (${sign(low)} to ${sign(high)})`;
 }
 
-function ChanceCard({ view: { file, chances, replacements } }: { readonly view: BlameView }) {
+function ChanceCard({ file }: { readonly file: BlameFile }) {
   const labels = new Map(
     file.messages.map((message) => [message.place, `${message.place} ${nameMessage(message)}`]),
   );
   const nameOf = (place: number) => labels.get(place) ?? 'asked anew';
-  const points = chances.map((point) => ({
-    ...point,
-    title: `${nameOf(point.place)}: ${formatPercent(point.chance)} (${formatPercent(point.low)} to ${formatPercent(point.high)})`,
-  }));
+  const points = [{ place: 0, ...file.outset }, ...file.messages].map(({ place, chance, tries }) => {
+    const { low, high } = computeWilson(Math.round(chance * tries), tries);
+    const title = `${nameOf(place)}: ${formatPercent(chance)} (${formatPercent(low)} to ${formatPercent(high)})`;
+    return { place, chance, low, high, title };
+  });
   const instead = file.messages.flatMap(({ place, replaced }) =>
-    replacements.flatMap((what) => {
+    REPLACED.flatMap((what) => {
       const effect = replaced[what];
       if (effect === undefined) return [];
       return [
@@ -149,13 +160,13 @@ function ChanceCard({ view: { file, chances, replacements } }: { readonly view: 
                 strokeWidth: 3,
               }),
               line(points, { x: 'place', y: 'chance', stroke: 'var(--s1)' }),
-              ...replacements.map((what, index) =>
+              ...REPLACED.map((what, index) =>
                 dot(
                   instead.filter((point) => point.what === what),
                   {
                     x: 'place',
                     y: 'chance',
-                    symbol: SYMBOLS[what],
+                    symbol: REPLACEMENTS[what].symbol,
                     r: 4,
                     dx: 8 + 6 * index,
                     stroke: 'var(--ink)',
@@ -177,7 +188,7 @@ function ChanceCard({ view: { file, chances, replacements } }: { readonly view: 
   );
 }
 
-function MessagesCard({ view: { file, replacements } }: { readonly view: BlameView }) {
+function MessagesCard({ file }: { readonly file: BlameFile }) {
   const [opened, setOpened] = useState<Message | undefined>();
   const toneOf = (message: Message): Tone => (file.blamed.includes(message.place) ? 'bad' : 'plain');
   const columns: Column<Message>[] = [
@@ -203,14 +214,14 @@ function MessagesCard({ view: { file, replacements } }: { readonly view: BlameVi
       explain: 'The chance where its sender speaks again instead.',
     },
     { header: 'change and interval', isWide: true, value: ({ again }) => formatEffect(again) },
-    ...replacements.map(
+    ...REPLACED.map(
       (what): Column<Message> => ({
         header: what,
         isNumber: true,
         isWide: true,
         value: ({ replaced }) => replaced[what]?.chance ?? null,
         format: formatPercent,
-        explain: `The chance with ${what === 'truth' ? 'the truth' : what === 'other' ? 'another question’s message' : 'a message that says nothing'} instead.`,
+        explain: `The chance with ${REPLACEMENTS[what].words} instead.`,
       }),
     ),
   ];

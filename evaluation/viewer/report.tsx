@@ -4,50 +4,52 @@ import type { ReportData } from '../report/report-html.ts';
 import { BlamePart } from './blame-page.tsx';
 import { ComparisonPart } from './comparison/comparison-page.tsx';
 import { toLine } from './format.ts';
-import { Card, Part, Title } from './parts.tsx';
-import { TextTable } from './result-table.tsx';
+import { Part, Title } from './parts.tsx';
 import { formatRunTitle, RunPart } from './run/run-page.tsx';
+import { describeBytes } from './run/versus.ts';
+import { VersusPart } from './run/versus-page.tsx';
+import { describeFinding } from './teams/finding.ts';
 import { TeamsPart } from './teams/teams-page.tsx';
 
 /** Results from files: one part each, the first with the title of the page. */
 export function Report({ report, isInPage = false }: { report: ReportData; isInPage?: boolean }) {
-  const { runs, gaia, blame, comparison, versus } = report;
-  const title =
-    gaia?.finding ??
-    blame?.file.headline ??
-    (comparison === null ? undefined : formatHeadline(comparison)) ??
-    versus?.finding ??
-    (runs[0] === undefined ? 'Nothing to report' : formatRunTitle(runs[0]));
-  useLayoutEffect(() => {
-    if (!isInPage) document.title = `${title} · Gaia Mesh`;
-  }, [title, isInPage]);
+  const { runs, batch, blame, comparison } = report;
   const parts = [
-    gaia && {
+    batch && {
       id: 'teams',
       name: 'Teams',
-      draw: (isFirst: boolean) => <TeamsPart view={gaia} isFirst={isFirst} />,
+      title: describeFinding(batch),
+      draw: (isFirst: boolean) => <TeamsPart batch={batch} isFirst={isFirst} />,
     },
     blame && {
       id: 'blame',
       name: 'Blame',
-      draw: (isFirst: boolean) => <BlamePart view={blame} isFirst={isFirst} />,
+      title: blame.headline,
+      draw: (isFirst: boolean) => <BlamePart file={blame} isFirst={isFirst} />,
     },
     comparison && {
       id: 'comparison',
       name: comparison.kind === 'adapters' ? 'Adapters' : 'Stacks',
+      title: formatHeadline(comparison),
       draw: (isFirst: boolean) => <ComparisonPart file={comparison} isFirst={isFirst} />,
     },
-    versus && {
+    runs.length > 1 && {
       id: 'versus',
       name: 'Run against run',
-      draw: (isFirst: boolean) => <VersusPart view={versus} isFirst={isFirst} />,
+      title: describeBytes(runs.map(({ metrics }) => metrics)),
+      draw: (isFirst: boolean) => <VersusPart runs={runs} isFirst={isFirst} />,
     },
     ...runs.map((run, index) => ({
       id: `run-${index + 1}`,
       name: `Run ${index + 1} · ${toLine(run.metrics.adapter, 40)}`,
+      title: formatRunTitle(run),
       draw: (isFirst: boolean) => <RunPart run={run} isFirst={isFirst} />,
     })),
-  ].filter((part) => part !== null);
+  ].filter((part) => part !== null && part !== false);
+  const title = parts[0]?.title ?? 'Nothing to report';
+  useLayoutEffect(() => {
+    if (!isInPage) document.title = `${title} · Gaia Mesh`;
+  }, [title, isInPage]);
   return (
     <>
       {parts.length === 0 ? <Title title={title} isFirst={!isInPage} /> : null}
@@ -56,23 +58,6 @@ export function Report({ report, isInPage = false }: { report: ReportData; isInP
           {draw(index === 0 && !isInPage)}
         </Part>
       ))}
-    </>
-  );
-}
-
-/** Runs against the first of them. */
-function VersusPart({ view, isFirst }: { view: NonNullable<ReportData['versus']>; isFirst: boolean }) {
-  return (
-    <>
-      <Title isFirst={isFirst} title={view.finding} lede={view.times} />
-      <div class="grid">
-        <Card
-          title="Main figures of the runs"
-          about="In brackets: times the figure of run 1. Sizes and numbers are exact."
-        >
-          <TextTable view={view.table} label="Main figures of the runs" />
-        </Card>
-      </div>
     </>
   );
 }

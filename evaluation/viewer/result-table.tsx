@@ -1,28 +1,31 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { formatCell, type Column as WordedColumn } from '../terminal/columns.ts';
-import type { TableView } from '../terminal/table-view.ts';
 import { formatCount, showHidden, UNKNOWN } from './format.ts';
 import { Badge, CopyButton, type Tone } from './parts.tsx';
 
 type Value = string | number | null;
 
-export interface Column<Row> {
+interface ColumnFacts<Row> {
   readonly header: string;
-  /** A sentence on what the column means and how it was measured. */
-  readonly explain?: string | undefined;
   readonly value: (row: Row) => Value;
   readonly format?: ((value: number) => string) | undefined;
   /** A drawing in place of the value. */
   readonly cell?: ((row: Row) => ComponentChildren) | undefined;
   /** A drawing in the heading, such as an axis. */
   readonly axis?: ComponentChildren;
-  readonly isNumber?: boolean | undefined;
   /** A phone has no room for it. */
   readonly isWide?: boolean | undefined;
   /** A column of long texts, whose lines break. */
   readonly isText?: boolean | undefined;
 }
+
+/** A sentence on what the column means, in which unit, and how it was measured: no column of figures is without. */
+export type Column<Row> = ColumnFacts<Row> &
+  (
+    | { readonly isNumber?: false | undefined; readonly explain?: string | undefined }
+    | { readonly isNumber: true; readonly explain: string }
+  );
 
 interface ResultTableProps<Row> {
   readonly label: string;
@@ -283,21 +286,6 @@ function formatMarkdown<Row>(rows: readonly Row[], columns: readonly Column<Row>
     .join('');
 }
 
-/** A table that another writer has worded. */
-export function TextTable({ view, label }: { readonly view: TableView; readonly label: string }) {
-  const columns = useMemo(
-    () =>
-      view.columns.map(({ title, isNumber }, at) => ({
-        header: title === '' ? 'figure' : title,
-        isNumber,
-        isText: !isNumber && at > 0,
-        value: (row: readonly string[]) => row[at] ?? null,
-      })),
-    [view],
-  );
-  return <ResultTable label={label} rows={view.rows} columns={columns} />;
-}
-
 /** Words that a badge of its own colour holds in a column of verdicts. */
 const TONES: Readonly<Record<string, Tone>> = {
   slower: 'bad',
@@ -330,8 +318,8 @@ export function toPageColumns<Row>(
     return [
       {
         header,
-        explain: explain === undefined ? undefined : `${explain.charAt(0).toUpperCase()}${explain.slice(1)}.`,
-        isNumber,
+        isNumber: isNumber as true,
+        explain: explain === undefined ? '' : `${explain.charAt(0).toUpperCase()}${explain.slice(1)}.`,
         isWide: rank !== undefined,
         value: (row) => {
           const cell = value(row);

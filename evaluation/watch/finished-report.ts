@@ -13,7 +13,7 @@ export async function buildRunReport(archive: string): Promise<ReportData> {
 export async function buildBatchReport(file: string): Promise<ReportData> {
   const batch = openBatch(file);
   try {
-    return await buildReport({ runs: [], gaia: { batch, summaries: summarizeTeams(batch) } });
+    return await buildReport({ runs: [], batch: { batch, summaries: summarizeTeams(batch) } });
   } finally {
     batch.close();
   }

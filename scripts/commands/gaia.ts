@@ -188,7 +188,7 @@ async function finish(
   writeAnswers(finished, paths);
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   const results = summarizeTeams(batch);
-  writeWhole(paths.report, await buildReportHtml({ runs: [], gaia: { batch, summaries: results } }));
+  writeWhole(paths.report, await buildReportHtml({ runs: [], batch: { batch, summaries: results } }));
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
     const own = results[team.name];

@@ -55,8 +55,10 @@ async function run(options: ReportOptions): Promise<void> {
   }
   const batch = openBatch(resolveUserPath(options.gaia));
   try {
-    const gaia = { batch, summaries: summarizeTeams(batch) };
-    await write({ ...sources, gaia }, options.out ?? deriveBatchPaths(batch.answers).report);
+    await write(
+      { ...sources, batch: { batch, summaries: summarizeTeams(batch) } },
+      options.out ?? deriveBatchPaths(batch.answers).report,
+    );
   } finally {
     batch.close();
   }

@@ -10,9 +10,9 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { findStage } from '@gaia-mesh/protocols/layers/registry.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import type { Attempt } from '../../attempts/attempt.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
+import { type ShownAttempt, showAttempt } from '../shown-attempt.ts';
 import type { ArchivedRun, Provenance } from './archived-run.ts';
 
 /** Packets of a run on its page, which draws as many without delay. */
@@ -26,7 +26,6 @@ const MAX_JSON_CHARACTERS = 16 * 1024;
 const MAX_HEX_BYTES = 4 * 1024;
 /** Answers of a batch on the page, which opens in about a second. */
 const MAX_RESULTS = 2_000;
-const MAX_ANSWER_CHARACTERS = 400;
 /** Characters of one attempt's reasoning, and of all of them together. */
 const MAX_TRACE_CHARACTERS = 8_000;
 const TRACE_CHARACTERS = 2 * 1024 * 1024;
@@ -50,26 +49,9 @@ export interface RunData {
   readonly logs: ArchivedRun['logs'];
 }
 
-/** An attempt, as far as the page has room for it. */
-interface AnswerRow
-  extends Pick<
-    Attempt,
-    | 'status'
-    | 'answer'
-    | 'truth'
-    | 'reason'
-    | 'normalized_em'
-    | 'f1'
-    | 'token_sum'
-    | 'pkt_cnt'
-    | 'bytes_rx'
-    | 'bytes_tx'
-    | 'elapsed_ms'
-    | 'cached'
-  > {
+interface AnswerRow extends ShownAttempt {
   /** Id of the attempt, which the packets name as their task. */
   readonly id: string;
-  readonly trace: string;
 }
 
 interface TaskData {
@@ -117,7 +99,10 @@ export interface PacketDetail {
 export async function buildRunData(run: ArchivedRun): Promise<RunData> {
   const { metrics, made, recording, results, logs } = run;
   const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / Math.max(1, results.length)));
-  const shown = results.slice(0, MAX_RESULTS).map((attempt) => toAnswerRow(attempt, room));
+  const shown = results.slice(0, MAX_RESULTS).map((attempt) => ({
+    ...showAttempt(attempt, room),
+    id: toAttemptId(attempt.task_id, attempt.cycle),
+  }));
   const common = {
     metrics,
     made,
@@ -218,35 +203,6 @@ function indexNames(names: readonly string[]): Map<string, number> {
 function readQuestion(opening: RecordedPacket | undefined): string | null {
   const question = opening?.packet.payload.question;
   return typeof question === 'string' ? toOneLine(question, 300) : null;
-}
-
-/** Cuts the texts of attempts: together they have a bound, whatever each says. */
-function toAnswerRow(attempt: Attempt, room: number): AnswerRow {
-  const { status, answer, truth, reason, normalized_em, f1, token_sum, pkt_cnt, bytes_rx, bytes_tx } =
-    attempt;
-  return {
-    id: toAttemptId(attempt.task_id, attempt.cycle),
-    trace: cutEnd(attempt.reasoning_trace, room),
-    status,
-    answer: answer === null ? null : cutEnd(answer, MAX_ANSWER_CHARACTERS),
-    truth: truth === null ? null : cutEnd(truth, MAX_ANSWER_CHARACTERS),
-    reason: reason === undefined ? undefined : cutEnd(reason, MAX_ANSWER_CHARACTERS),
-    normalized_em,
-    f1,
-    token_sum,
-    pkt_cnt,
-    bytes_rx,
-    bytes_tx,
-    elapsed_ms: attempt.elapsed_ms,
-    cached: attempt.cached,
-  };
-}
-
-/** Returns `text`, or its beginning and how much is left out. */
-function cutEnd(text: string, most: number): string {
-  return text.length <= most
-    ? text
-    : `${text.slice(0, most).toWellFormed()} [cut: ${count(text.length - most)} more]`;
 }
 
 function listDetails(entries: readonly RecordedPacket[], writer: PacketWriter | string): PacketDetail[] {

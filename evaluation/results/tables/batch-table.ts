@@ -8,9 +8,10 @@ import {
   wrapText,
 } from '../../terminal/table.ts';
 import { nameChange } from '../cycles.ts';
-import { type Figures, findKnownUse, type ResourceUse } from '../figures.ts';
+import { type Figures, findKnownUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
+import { USE_COLUMNS, type UseRow } from './use-columns.ts';
 
 /** Maximum columns of a line, and of a team's name in it. */
 const COLUMNS = 100;
@@ -51,38 +52,6 @@ const SCORE_COLUMNS: readonly Column<ScoreRow>[] = [
 ];
 
 const hideUnscored = ({ accuracy }: Figures, value: number) => (accuracy === null ? null : value);
-
-/** A row of costs: what the answers of a team took, in total or for each right answer. */
-interface UseRow {
-  readonly team: string;
-  readonly taken: string;
-  readonly use: ResourceUse;
-  readonly isTotal: boolean;
-}
-
-/** Columns of the resources that answers took, on the terminal and on result pages. */
-export const USE_COLUMNS: readonly Column<UseRow>[] = [
-  { key: 'team', header: 'team', value: ({ team }) => team },
-  { key: 'taken', header: 'taken', value: ({ taken }) => taken },
-  createUseColumn('tokens'),
-  { key: 'cost', header: 'cost $', value: ({ use }) => use.cost, digits: 4 },
-  createUseColumn('packets'),
-  createUseColumn('bytes'),
-  { key: 'seconds', header: 'seconds', value: ({ use }) => use.seconds, digits: 2 },
-];
-
-/** Creates a column of whole numbers, whose means have a decimal where they are small. */
-function createUseColumn(key: 'tokens' | 'packets' | 'bytes'): Column<UseRow> {
-  return {
-    key,
-    header: key,
-    value: ({ use }) => use[key],
-    format({ use, isTotal }) {
-      const value = use[key];
-      return value === null || (!isTotal && value < 100) ? formatDecimals(value, 1) : count(value);
-    },
-  };
-}
 
 /** Lists what a team's answers took, in total and for each right answer. */
 export function listUseRows(team: string, figures: Figures, mark = ''): UseRow[] {
@@ -192,7 +161,7 @@ export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talke
       `  cycle ${cycle}: ${formatPercent(accuracy)}${delta === null ? '' : `, ${formatSignedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
       ...categories.map(
         ({ category, correct_before, correct, questions, ...change }) =>
-          `    ${nameChange(change)} ${category}: ${correct_before} → ${correct} of ${questions} (${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)})`,
+          `    ${category}: ${nameChange(change)}, ${correct_before} → ${correct} of ${questions} (${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)})`,
       ),
     ]),
     ...(pass_at === undefined || pass_hat === undefined

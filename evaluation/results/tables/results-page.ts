@@ -1,19 +1,15 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
-import {
-  type Compared,
-  mapBaselinePairs,
-  type PairedTeams,
-  pairTeams,
-} from '../../report/gaia/paired-teams.ts';
 import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import type { Figures } from '../figures.ts';
+import { type Compared, mapBaselinePairs, type PairedTeams, pairTeams } from '../paired-teams.ts';
 import type { TeamSummary } from '../summary.ts';
-import { formatInterval, listUseRows, USE_COLUMNS } from './batch-table.ts';
+import { formatInterval, listUseRows } from './batch-table.ts';
 import { formatDetectable } from './detectable-text.ts';
+import { USE_COLUMNS } from './use-columns.ts';
 
 interface ResultsFacts {
   readonly batch: FinishedBatch;
@@ -108,8 +104,8 @@ type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
 /** Formats the null test: two attempts of one team differ only by chance. Empty if no question was asked again. */
 function formatNullTest({ itself }: PairedTeams): string {
-  if (itself.size === 0) return '';
-  const rows = [...itself].map(([team, { won, lost, judged }]) => [
+  if (itself.length === 0) return '';
+  const rows = itself.map(([team, { won, lost, judged }]) => [
     team,
     count(judged.questions),
     count(lost),

@@ -290,7 +290,7 @@ describe('the smallest difference that questions can show', () => {
   });
 
   test('is none where they are too few', () => {
-    expect(judgeAnswers([counts(1, 0, 1, 2)])[0]?.detectable).toBe(Infinity);
+    expect(judgeAnswers([counts(1, 0, 1, 2)])[0]?.detectable).toBeNull();
   });
 });
 
@@ -358,7 +358,7 @@ describe('as another implementation has them', () => {
       low: close(-0.0119388007),
       high: close(0.4781166449),
       adjustedP: close(0.125),
-      detectable: Infinity,
+      detectable: null,
     });
   });
 

@@ -25,10 +25,10 @@ export interface JudgedAnswers {
   /** p-value, two-sided, after Holm's correction for all comparisons judged together. */
   readonly adjustedP: number;
   /**
-   * The smallest difference, in either direction, that the same number of such questions detects in four of five runs; ∞ if they detect
-   * none.
+   * The smallest difference, in either direction, that the same number of such questions detects in four of five runs; null if they
+   * detect none.
    */
-  readonly detectable: number;
+  readonly detectable: number | null;
   readonly verdict: AnswerVerdict;
 }
 
@@ -69,7 +69,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
       high,
       adjustedP,
       verdict,
-      detectable: detectable <= 1 ? detectable : Infinity,
+      detectable: detectable <= 1 ? detectable : null,
     };
   });
 }

@@ -53,6 +53,7 @@ export function ArmBytesCard({ file }: { readonly file: ComparisonFile }) {
       nav="Bytes"
       about={`Bytes are exact. ${formatCount(payload)} B of payload${each} are the same for all; a bar left of the line is saved, one right of it is spent.`}
       sum={isWhole === 1 ? `bytes${each}` : `beyond the payload${each === '' ? '' : ', an exchange'}`}
+      explain="Exact bytes, counted where they are written."
       format={isWhole === 1 ? formatCount : formatSigned}
       rows={all.map(({ arm, parts }) => ({
         arm,
@@ -79,6 +80,7 @@ export function CpuCard({ file }: { readonly file: StacksComparison }) {
       nav="CPU"
       about="Microseconds of the whole process of each side, one exchange at a time: medians over rounds."
       sum="µs an exchange"
+      explain="User and system time of the processes of client and server, by the operating system."
       format={formatCount}
       rows={file.arms.map((arm) => ({
         arm,
@@ -96,15 +98,16 @@ interface BarsCardProps {
   readonly id: string;
   readonly nav: string;
   readonly about: string;
-  /** Heading of the sum of the parts. */
+  /** Heading of the sum of the parts, and how it was measured. */
   readonly sum: string;
+  readonly explain: string;
   readonly format: (value: number) => string;
   readonly rows: readonly BarRow[];
   readonly tools?: ComponentChildren;
 }
 
 /** Bars of parts on one scale, an arm a row. */
-function BarsCard({ rows, sum, format, ...card }: BarsCardProps) {
+function BarsCard({ rows, sum, explain, format, ...card }: BarsCardProps) {
   const total = ({ parts }: BarRow) => parts.reduce((all, { value }) => all + value, 0);
   const reach = ({ parts }: BarRow, way: 1 | -1) =>
     parts.reduce((all, { value }) => all + Math.max(0, way * value), 0);
@@ -113,7 +116,7 @@ function BarsCard({ rows, sum, format, ...card }: BarsCardProps) {
   const keys = new Map(rows.flatMap(({ parts }) => parts.map(({ name, hue }) => [name, hue] as const)));
   const columns: Column<BarRow>[] = [
     { header: 'arm', value: ({ arm }) => formatName(arm.name) },
-    { header: sum, isNumber: true, value: total, format },
+    { header: sum, isNumber: true, value: total, format, explain },
     {
       header: 'by what they are for',
       value: () => '',
@@ -202,8 +205,20 @@ export function CausesCard({ file: { attributions, baseline } }: { readonly file
         );
       },
     },
-    { header: 'ratio', isNumber: true, value: ({ ratio }) => ratio, format: formatRatio },
-    { header: '95 %', isNumber: true, isWide: true, value: ({ interval }) => interval },
+    {
+      header: 'ratio',
+      isNumber: true,
+      value: ({ ratio }) => ratio,
+      format: formatRatio,
+      explain: 'Times what it was before this change, by the medians of fresh processes.',
+    },
+    {
+      header: '95 % interval',
+      isNumber: true,
+      isWide: true,
+      value: ({ interval }) => interval,
+      explain: 'Interval of the ratio over fresh processes.',
+    },
     { header: 'verdict', value: ({ verdict }) => verdict, cell: ({ verdict }) => <Badge>{verdict}</Badge> },
   ];
   return (

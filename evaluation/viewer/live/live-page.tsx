@@ -411,20 +411,33 @@ function PacketsCard({ packets, state, types, place, onChange, onOpen }: Packets
         </>
       ),
     },
-    { header: 'at', isNumber: true, value: ({ at }) => at, format: formatClock },
+    {
+      header: 'at',
+      isNumber: true,
+      value: ({ at }) => at,
+      format: formatClock,
+      explain: 'Minutes and seconds since the first event, by the hub’s clock.',
+    },
     { header: 'from', value: ({ from }) => nameOf(from) },
     {
       header: 'to',
       isWide: true,
       value: ({ to, recipients }) => (to === undefined ? `all ${recipients}` : nameOf(to)),
     },
-    { header: 'bytes', isNumber: true, value: ({ bytes }) => bytes, format: formatCount },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: formatCount,
+      explain: 'Its frame, as the sender wrote it.',
+    },
     {
       header: 'tokens',
       isNumber: true,
       isWide: true,
       value: ({ token_used }) => token_used || null,
       format: formatCount,
+      explain: 'Tokens that its sender reported with it.',
     },
     { header: 'question', isWide: true, value: ({ task_id }) => toLine(task_id, 60) },
   ];
@@ -561,6 +574,7 @@ function QuestionTable({
       header: 'time',
       isNumber: true,
       value: ({ end }) => end?.elapsed_ms ?? null,
+      explain: 'From the broadcast of the question to its answer, by the hub’s clock.',
       format: (ms) => (ms < 10_000 ? formatMs(ms) : formatSeconds(ms / 1000)),
     },
   ];
@@ -591,9 +605,28 @@ function AgentTable({ state, place, onFilter, onLog }: AgentTableProps) {
       cell: (agent) => <Badge tone={TONES[agent.state] ?? 'plain'}>{agent.state}</Badge>,
       explain: 'Where it listens, or why it is gone, stands in its log.',
     },
-    { header: 'packets', isNumber: true, value: ({ packets }) => packets, format: formatCount },
-    { header: 'bytes', isNumber: true, value: ({ bytes }) => bytes, format: formatCount },
-    { header: 'tokens', isNumber: true, isWide: true, value: ({ tokens }) => tokens, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      value: ({ packets }) => packets,
+      format: formatCount,
+      explain: 'Packets that the hub received from it.',
+    },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: formatCount,
+      explain: 'Frames of these packets.',
+    },
+    {
+      header: 'tokens',
+      isNumber: true,
+      isWide: true,
+      value: ({ tokens }) => tokens,
+      format: formatCount,
+      explain: 'Tokens that it reported with its packets.',
+    },
     {
       header: 'log',
       value: () => '',
@@ -648,9 +681,27 @@ function ArmsCard({ state }: { readonly state: LiveState }) {
   type Row = (typeof rows)[number];
   const columns: Column<Row>[] = [
     { header: 'arm', value: ({ name }) => toLine(name, 80) },
-    { header: 'samples', isNumber: true, value: ({ count }) => count, format: formatCount },
-    { header: 'median', isNumber: true, value: ({ median }) => median, format: formatMs },
-    { header: 'bytes', isNumber: true, value: ({ bytes }) => bytes, format: formatCount },
+    {
+      header: 'samples',
+      isNumber: true,
+      value: ({ count }) => count,
+      format: formatCount,
+      explain: 'Invocations that are over.',
+    },
+    {
+      header: 'median',
+      isNumber: true,
+      value: ({ median }) => median,
+      format: formatMs,
+      explain: 'Time of a task or an exchange, as the median of the invocations so far.',
+    },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: formatCount,
+      explain: 'Exact bytes of the traffic.',
+    },
   ];
   return (
     <Card title="Measured so far" id="arms" nav="Measured so far">

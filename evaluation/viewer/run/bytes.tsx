@@ -9,11 +9,26 @@ export type Line = Metrics['ledger']['total'];
 
 /** The purposes of bytes: the lines of the ledger, each with its colour. */
 export const BYTE_PARTS = [
-  { key: 'payload', name: 'payload', hue: '--s1' },
-  { key: 'envelope', name: 'envelope', hue: '--s2' },
-  { key: 'framing', name: 'framing', hue: '--s5' },
-  { key: 'payload_coding', name: 'coding', hue: '--s4' },
-  { key: 'layers', name: 'layers', hue: '--s3' },
+  { key: 'payload', name: 'payload', hue: '--s1', explain: 'Bytes of what packets say, as compact JSON.' },
+  {
+    key: 'envelope',
+    name: 'envelope',
+    hue: '--s2',
+    explain: 'Bytes that name type, sender, task and the like.',
+  },
+  { key: 'framing', name: 'framing', hue: '--s5', explain: 'Bytes that say how long a frame is.' },
+  {
+    key: 'payload_coding',
+    name: 'coding',
+    hue: '--s4',
+    explain: 'Bytes that the adapter writes for the payload beyond compact JSON; below 0 it saves some.',
+  },
+  {
+    key: 'layers',
+    name: 'layers',
+    hue: '--s3',
+    explain: 'Bytes that compression, signatures and encryption add; below 0 they save some.',
+  },
 ] as const;
 
 export function LineBar({ line }: { readonly line: Line }) {
@@ -34,7 +49,6 @@ interface Step {
   readonly name: string;
   readonly bytes: number;
   readonly isSum: boolean;
-  readonly explain: string;
 }
 
 /** From what agents say to what the sockets carried: every byte on one line. */
@@ -48,6 +62,7 @@ export function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
       isNumber: true,
       value: ({ bytes }) => bytes,
       format: formatCount,
+      explain: 'Counted where the hub reads and writes frames; sums are in bold.',
       cell: ({ bytes, isSum }) => (isSum ? <strong>{formatCount(bytes)}</strong> : formatCount(bytes)),
     },
     {
@@ -83,10 +98,9 @@ function listSteps({ ledger }: Metrics): Step[] {
       name: key === 'payload' ? 'payload, as compact JSON' : `+ ${name}`,
       bytes: total[key],
       isSum: false,
-      explain: '',
     }),
   );
-  once.push({ name: '= each packet once', bytes: total.wire, isSum: true, explain: '' });
+  once.push({ name: '= each packet once', bytes: total.wire, isSum: true });
   if (written === undefined || read === undefined) return once;
   const both = written.packets + read.packets;
   const more = [
@@ -97,14 +111,11 @@ function listSteps({ ledger }: Metrics): Step[] {
   ] as const;
   return [
     ...once,
-    ...more
-      .filter(([, bytes]) => bytes !== 0)
-      .map(([name, bytes]) => ({ name, bytes, isSum: false, explain: '' })),
+    ...more.filter(([, bytes]) => bytes !== 0).map(([name, bytes]) => ({ name, bytes, isSum: false })),
     {
       name: '= sockets of the hub, both ways',
       bytes: written.sockets + read.sockets,
       isSum: true,
-      explain: '',
     },
   ];
 }
@@ -139,10 +150,17 @@ export function BytesByType({ metrics }: { readonly metrics: Metrics }) {
         />
       ),
     },
-    { header: 'packets', isNumber: true, value: ([, line]) => line.packets, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      value: ([, line]) => line.packets,
+      format: formatCount,
+      explain: 'Packets of this type, documents included.',
+    },
     ...BYTE_PARTS.map(
-      ({ key, name }): Column<[string, Line]> => ({
+      ({ key, name, explain }): Column<[string, Line]> => ({
         header: name,
+        explain,
         isNumber: true,
         isWide: true,
         value: ([, line]) => line[key],

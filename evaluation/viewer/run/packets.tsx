@@ -4,7 +4,7 @@ import { formatBytes, formatCount, formatMs, toLine } from '../format.ts';
 import { type Flow, Lanes } from '../lanes.tsx';
 import { Badge, Card, Choice, Later, Select, Source } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
-import { LineBar } from './bytes.tsx';
+import { BYTE_PARTS, LineBar } from './bytes.tsx';
 
 interface PacketsProps {
   readonly run: RunData;
@@ -267,13 +267,20 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       format: formatMs,
       explain: 'When the hub had it, since the first packet.',
     },
-    { header: 'bytes', isNumber: true, value: (packet) => packets.bytes[packet] ?? 0, format: formatCount },
-    ...(['payload', 'envelope', 'framing'] as const).map(
-      (part): Column<number> => ({
-        header: part,
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: (packet) => packets.bytes[packet] ?? 0,
+      format: formatCount,
+      explain: 'Its frame, as the sender wrote it.',
+    },
+    ...BYTE_PARTS.slice(0, 3).map(
+      ({ key, name, explain }): Column<number> => ({
+        header: name,
+        explain,
         isNumber: true,
         isWide: true,
-        value: (packet) => lineOf(packet)?.[part] ?? null,
+        value: (packet) => lineOf(packet)?.[key] ?? null,
         format: formatCount,
       }),
     ),
@@ -283,6 +290,7 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       isWide: true,
       value: (packet) => ((packets.tool[packet] ?? 0) > 0 ? (packets.tool[packet] ?? 0) / 1000 : null),
       format: formatMs,
+      explain: 'By the agent’s own clock.',
     },
     {
       header: 'in the mesh',
@@ -302,6 +310,7 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       isWide: true,
       value: (packet) => packets.tokens[packet] || null,
       format: formatCount,
+      explain: 'Tokens that its sender reported with it.',
     },
   ];
   return (
@@ -338,8 +347,20 @@ export function LinksCard({ packets }: { readonly packets: PacketColumns | null 
   const columns: Column<Link>[] = [
     { header: 'from', value: ({ from }) => nameNode(from) },
     { header: 'to', value: ({ to }) => nameNode(to) },
-    { header: 'packets', isNumber: true, value: (link) => link.packets, format: formatCount },
-    { header: 'bytes', isNumber: true, value: ({ bytes }) => bytes, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      value: (link) => link.packets,
+      format: formatCount,
+      explain: 'Packets from the one to the other, copies included.',
+    },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: formatCount,
+      explain: 'Frames of these packets.',
+    },
     {
       header: 'share',
       value: () => '',

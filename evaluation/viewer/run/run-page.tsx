@@ -209,26 +209,47 @@ function AnswersCard({ run, chosen, onChoose }: AnswersCardProps) {
       cell: (result) => <Badge tone={VERDICTS[judgeResult(result)] ?? 'plain'}>{judgeResult(result)}</Badge>,
       explain: 'By the true answer, after SQuAD’s normalisation.',
     },
-    { header: 'answer', isText: true, value: ({ answer, reason }) => answer ?? reason ?? null },
+    { header: 'answer', isText: true, value: ({ final_answer }) => final_answer },
     { header: 'true answer', isText: true, value: ({ truth }) => truth },
-    { header: 'F1', isNumber: true, isWide: true, value: ({ f1 }) => f1, format: (f1) => f1.toFixed(2) },
+    {
+      header: 'F1',
+      isNumber: true,
+      isWide: true,
+      value: ({ f1 }) => f1,
+      format: (f1) => f1.toFixed(2),
+      explain: 'Words that the answer shares with the true one, 0 to 1, as SQuAD counts them.',
+    },
     {
       header: 'tokens',
       isNumber: true,
       isWide: true,
-      value: ({ token_sum }) => token_sum,
+      value: ({ use }) => use.tokens,
       format: formatCount,
+      explain: 'Tokens that models’ servers counted or packets reported, whichever are more.',
     },
-    { header: 'packets', isNumber: true, isWide: true, value: ({ pkt_cnt }) => pkt_cnt, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      isWide: true,
+      value: ({ use }) => use.packets,
+      format: formatCount,
+      explain: 'Packets of agents that the hub received and passed on.',
+    },
     {
       header: 'bytes',
       isNumber: true,
       isWide: true,
-      value: ({ bytes_rx, bytes_tx }) => bytes_rx + bytes_tx,
+      value: ({ use }) => use.bytes,
       format: formatCount,
       explain: 'Frames that the hub read and wrote for the task, copies included.',
     },
-    { header: 'ms', isNumber: true, value: ({ elapsed_ms }) => elapsed_ms, format: (ms) => ms.toFixed(1) },
+    {
+      header: 'time',
+      isNumber: true,
+      value: ({ use }) => use.seconds * 1000,
+      format: formatMs,
+      explain: 'From the broadcast of the document to the final answer, by the hub’s clock.',
+    },
     { header: 'task', isWide: true, isText: true, value: ({ id }) => toLine(id, 80) },
   ];
   return (
@@ -258,7 +279,7 @@ interface AnswerDetailProps {
 function AnswerDetail({ result, question }: AnswerDetailProps) {
   const facts = [
     ['Question', question],
-    ['Answer', result.answer],
+    ['Answer', result.status === 'answered' ? result.final_answer : null],
     ['True answer', result.truth],
     ['Reason', result.reason],
   ] as const;
@@ -274,7 +295,7 @@ function AnswerDetail({ result, question }: AnswerDetailProps) {
           ) : null,
         )}
       </dl>
-      <Source text={result.trace} label={`Reasoning for ${result.id}`} />
+      <Source text={result.reasoning_trace} label={`Reasoning for ${result.id}`} />
     </>
   );
 }
@@ -294,16 +315,35 @@ function AgentsCard({ run }: { readonly run: RunData }) {
       value: ({ status, fault }) => (fault === undefined ? status : `${status}: ${toLine(fault, 120)}`),
       cell: ({ status }) => <Badge tone={status === 'up' ? 'good' : 'bad'}>{status}</Badge>,
     },
-    { header: 'packets sent', isNumber: true, value: ({ packets_rx }) => packets_rx, format: formatCount },
-    { header: 'bytes sent', isNumber: true, value: ({ bytes_rx }) => bytes_rx, format: formatCount },
+    {
+      header: 'packets sent',
+      isNumber: true,
+      value: ({ packets_rx }) => packets_rx,
+      format: formatCount,
+      explain: 'Packets that the hub received from it.',
+    },
+    {
+      header: 'bytes sent',
+      isNumber: true,
+      value: ({ bytes_rx }) => bytes_rx,
+      format: formatCount,
+      explain: 'Frames of these packets.',
+    },
     {
       header: 'bytes received',
       isNumber: true,
       isWide: true,
       value: ({ bytes_tx }) => bytes_tx,
       format: formatCount,
+      explain: 'Frames of packets that the hub wrote to it.',
     },
-    { header: 'tokens', isNumber: true, value: ({ tokens }) => tokens, format: formatCount },
+    {
+      header: 'tokens',
+      isNumber: true,
+      value: ({ tokens }) => tokens,
+      format: formatCount,
+      explain: 'Tokens that it reported with its packets.',
+    },
     {
       header: 'ms in its tool',
       isNumber: true,
@@ -312,7 +352,14 @@ function AgentsCard({ run }: { readonly run: RunData }) {
       format: (ms) => ms.toFixed(1),
       explain: 'By the agent’s own clock, over all packets.',
     },
-    { header: 'refused', isNumber: true, isWide: true, value: ({ refused }) => refused, format: formatCount },
+    {
+      header: 'refused',
+      isNumber: true,
+      isWide: true,
+      value: ({ refused }) => refused,
+      format: formatCount,
+      explain: 'Its packets that the hub did not accept.',
+    },
   ];
   return (
     <Card title="Agents" nav="Agents" id="agents" about="Open an agent to read the end of its log.">

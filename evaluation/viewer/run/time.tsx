@@ -35,7 +35,14 @@ export function TimeCard({ run }: { readonly run: RunData }) {
       value: ({ from, type }) => toLine(`${tools.get(from) ?? from} → ${type}`, 60),
       explain: 'Who sent which type of packet.',
     },
-    { header: 'packets', isNumber: true, isWide: true, value: ({ packets }) => packets, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      isWide: true,
+      value: ({ packets }) => packets,
+      format: formatCount,
+      explain: 'Packets of which the times are means.',
+    },
     {
       header: 'in the tool',
       isNumber: true,
@@ -163,7 +170,13 @@ function DistributionChart({
   const quantiles = (share: number) => (sorted: readonly number[]) => computeQuantile(sorted, share);
   const columns: Column<Distribution>[] = [
     { header: 'step', value: ({ label: name }) => name },
-    { header: 'times', isNumber: true, value: ({ sorted }) => sorted.length, format: formatCount },
+    {
+      header: 'packets',
+      isNumber: true,
+      value: ({ sorted }) => sorted.length,
+      format: formatCount,
+      explain: 'Packets that took this step.',
+    },
     ...(
       [
         ['quarter', quantiles(0.25), 0],
@@ -176,6 +189,7 @@ function DistributionChart({
         header,
         isNumber: true,
         isWide: header !== 'median',
+        explain: 'From the arrival of the packet that caused it at the hub until its own.',
         value: ({ sorted }) => (sorted.length < least ? null : read(sorted)),
         format: formatMs,
       }),

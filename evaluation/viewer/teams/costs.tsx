@@ -1,6 +1,8 @@
 import { dot, gridX, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
-import type { GaiaView, TeamFigures } from '../../report/gaia/gaia-view.ts';
+import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
+import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
+import { formatCell } from '../../terminal/columns.ts';
 import { Chart, listLogTicks, shareScale } from '../chart.tsx';
 import {
   formatBytes,
@@ -128,30 +130,11 @@ function describeFrontier(points: readonly { name: string; accuracy: number; per
 }
 
 /** The cost of all answers, and of a right one. */
-export function CostCard({ view: { teams, baseline } }: { readonly view: GaiaView }) {
+export function CostCard({ batch: { teams, baseline } }: { readonly batch: BatchData }) {
   const base = teams.find(({ name }) => name === baseline)?.use.perRight;
-  const isOneConcurrency = new Set(teams.map(({ settings }) => settings?.concurrency)).size === 1;
-  const each = (
-    key: 'tokens' | 'cost' | 'packets' | 'bytes' | 'seconds',
-    digits: number,
-  ): Column<TeamFigures>[] => [
-    {
-      header: `${key === 'cost' ? 'cost $' : key}`,
-      isNumber: true,
-      isWide: true,
-      value: ({ use }) => use.total[key],
-      format: (value) => formatDecimals(value, digits),
-    },
-    {
-      header: `${key === 'cost' ? '$' : key} / right`,
-      isNumber: true,
-      value: ({ use }) => use.perRight[key],
-      format: (value) => formatDecimals(value, key === 'cost' ? 4 : value < 100 ? Math.max(1, digits) : 0),
-      explain: 'All that the team took, wrong answers included, for each right answer.',
-    },
-  ];
+  const isOneConcurrency = new Set(teams.map(({ settings }) => settings.concurrency)).size === 1;
   const compare = (key: 'bytes' | 'seconds'): Column<TeamFigures> => ({
-    header: `${key} × ${baseline}`,
+    header: `${key} × ${toLine(baseline, 20)}`,
     isNumber: true,
     isWide: true,
     value: ({ use }) => {
@@ -159,6 +142,7 @@ export function CostCard({ view: { teams, baseline } }: { readonly view: GaiaVie
       return own === null || other === null || other === 0 ? null : own / other;
     },
     format: formatRatio,
+    explain: `The ${key} for a right answer, as a multiple of those of ${toLine(baseline, 20)}.`,
   });
   const columns: Column<TeamFigures>[] = [
     {
@@ -168,20 +152,22 @@ export function CostCard({ view: { teams, baseline } }: { readonly view: GaiaVie
           ? toLine(name, 60)
           : `${toLine(name, 60)} (${formatCount(summary.cached)} cached)`,
     },
-    { header: 'routing', isWide: true, value: ({ settings }) => settings?.routing ?? null },
-    { header: 'agents', isNumber: true, isWide: true, value: ({ settings }) => settings?.agents ?? null },
+    { header: 'routing', isWide: true, value: ({ settings }) => settings.routing },
+    {
+      header: 'agents',
+      isNumber: true,
+      isWide: true,
+      value: ({ settings }) => settings.agents,
+      explain: 'Processes of the team.',
+    },
     {
       header: 'at once',
       isNumber: true,
       isWide: true,
-      value: ({ settings }) => settings?.concurrency ?? null,
+      value: ({ settings }) => settings.concurrency,
       explain: 'Questions on their way at the same time.',
     },
-    ...each('tokens', 0),
-    ...each('cost', 4),
-    ...each('packets', 0),
-    ...each('bytes', 0),
-    ...each('seconds', 2),
+    ...listUseColumns(),
     ...(teams.length > 1 ? [compare('bytes'), ...(isOneConcurrency ? [compare('seconds')] : [])] : []),
   ];
   return (
@@ -193,4 +179,32 @@ export function CostCard({ view: { teams, baseline } }: { readonly view: GaiaVie
       <ResultTable label="What answers took" rows={teams} columns={columns} />
     </Card>
   );
+}
+
+/** Lists the columns of the terminal’s table of costs, each twice: in total, and for each right answer. */
+function listUseColumns(): Column<TeamFigures>[] {
+  return USE_COLUMNS.flatMap((column) => {
+    const { header = '', explain = '' } = column;
+    if (explain === '') return [];
+    const create = (isTotal: boolean): Column<TeamFigures> => {
+      const toRow = ({ name, use }: TeamFigures) => ({
+        ...{ team: name, taken: '', isTotal },
+        use: isTotal ? use.total : use.perRight,
+      });
+      return {
+        header: isTotal ? header : `${header} / right`,
+        isNumber: true,
+        isWide: isTotal,
+        explain: isTotal
+          ? `All ${explain}.`
+          : `For each right answer: ${explain}, those of wrong answers included.`,
+        value: (team) => {
+          const value = column.value(toRow(team));
+          return typeof value === 'number' ? value : null;
+        },
+        cell: (team) => formatCell(column, toRow(team)),
+      };
+    };
+    return [create(true), create(false)];
+  });
 }

@@ -1,18 +1,12 @@
 import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
-import type { TeamFigures } from '../../report/gaia/gaia-view.ts';
+import type { TeamFigures } from '../../report/batch-data.ts';
+import { nameChange } from '../../results/cycles.ts';
 import { Chart, hue, shareScale } from '../chart.tsx';
 import { formatCount, formatPercent, toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { ResultTable } from '../result-table.tsx';
 import { formatPoints } from './scores.tsx';
-
-type Cycle = NonNullable<TeamFigures['summary']['cycles']>[number];
-type Change = Cycle['categories'][number];
-
-function nameChange({ low, high }: Pick<Change, 'low' | 'high'>): string {
-  return high < 0 ? 'got worse' : low > 0 ? 'gained' : 'cannot tell';
-}
 
 /** Scores of repeated questions: the first is that of first attempts, every later one has seen the questions. */
 export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
@@ -35,7 +29,7 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
   const changes = rows.flatMap(({ name, cycle: { cycle, categories } }) =>
     categories.map((change) => ({ name, cycle, change })),
   );
-  const order = ['got worse', 'gained', 'cannot tell'];
+  const order = ['got worse', 'got better', 'cannot tell'];
   const changed = changes.toSorted(
     (a, b) => order.indexOf(nameChange(a.change)) - order.indexOf(nameChange(b.change)),
   );
@@ -108,23 +102,54 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
           rows={rows}
           columns={[
             { header: 'team', value: ({ name }) => toLine(name, 60) },
-            { header: 'cycle', isNumber: true, value: ({ cycle }) => cycle.cycle },
-            { header: 'right', isNumber: true, value: ({ cycle }) => cycle.correct, format: formatCount },
-            { header: 'of', isNumber: true, value: ({ cycle }) => cycle.scored, format: formatCount },
+            {
+              header: 'cycle',
+              isNumber: true,
+              value: ({ cycle }) => cycle.cycle,
+              explain: 'Which time the questions were asked.',
+            },
+            {
+              header: 'right',
+              isNumber: true,
+              value: ({ cycle }) => cycle.correct,
+              format: formatCount,
+              explain: 'Right answers in this cycle, by GAIA’s official scorer.',
+            },
+            {
+              header: 'of',
+              isNumber: true,
+              value: ({ cycle }) => cycle.scored,
+              format: formatCount,
+              explain: 'Questions whose true answer is known.',
+            },
             {
               header: 'accuracy',
               isNumber: true,
               value: ({ cycle }) => cycle.accuracy,
               format: formatPercent,
+              explain: 'Share of right answers in this cycle.',
             },
             {
               header: 'change in points',
               isNumber: true,
               value: ({ cycle }) => cycle.delta,
               format: formatPoints,
+              explain: 'Percentage points of accuracy since the cycle before.',
             },
-            { header: 'newly right', isNumber: true, isWide: true, value: ({ cycle }) => cycle.newly_right },
-            { header: 'newly wrong', isNumber: true, isWide: true, value: ({ cycle }) => cycle.newly_wrong },
+            {
+              header: 'newly right',
+              isNumber: true,
+              isWide: true,
+              value: ({ cycle }) => cycle.newly_right,
+              explain: 'Questions that were wrong in the cycle before and are right in this one.',
+            },
+            {
+              header: 'newly wrong',
+              isNumber: true,
+              isWide: true,
+              value: ({ cycle }) => cycle.newly_wrong,
+              explain: 'Questions that were right in the cycle before and are wrong in this one.',
+            },
           ]}
         />
       </Card>
@@ -140,16 +165,38 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
             rows={changed}
             columns={[
               { header: 'team', value: ({ name }) => toLine(name, 60) },
-              { header: 'cycle', isNumber: true, value: ({ cycle }) => cycle },
+              {
+                header: 'cycle',
+                isNumber: true,
+                value: ({ cycle }) => cycle,
+                explain: 'The later of the two cycles.',
+              },
               { header: 'kind', value: ({ change }) => toLine(change.category, 60) },
-              { header: 'before', isNumber: true, value: ({ change }) => change.correct_before },
-              { header: 'now', isNumber: true, value: ({ change }) => change.correct },
-              { header: 'of', isNumber: true, value: ({ change }) => change.questions },
+              {
+                header: 'before',
+                isNumber: true,
+                value: ({ change }) => change.correct_before,
+                explain: 'Right answers in the cycle before.',
+              },
+              {
+                header: 'now',
+                isNumber: true,
+                value: ({ change }) => change.correct,
+                explain: 'Right answers in this cycle.',
+              },
+              {
+                header: 'of',
+                isNumber: true,
+                value: ({ change }) => change.questions,
+                explain: 'Questions of this kind.',
+              },
               {
                 header: 'points',
                 isNumber: true,
                 isWide: true,
                 value: ({ change }) => change.delta,
+                explain:
+                  '95 % interval of the change in percentage points, corrected for the number of kinds.',
                 cell: ({ change }) => `${formatPoints(change.low)} to ${formatPoints(change.high)}`,
               },
               { header: 'verdict', value: ({ change }) => nameChange(change) },
@@ -169,18 +216,25 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
             rows={passes}
             columns={[
               { header: 'team', value: ({ name }) => toLine(name, 60) },
-              { header: 'k', isNumber: true, value: ({ k }) => Number(k) },
+              {
+                header: 'k',
+                isNumber: true,
+                value: ({ k }) => Number(k),
+                explain: 'Attempts at each question.',
+              },
               {
                 header: 'pass@k: one of k right',
                 isNumber: true,
                 value: ({ once }) => once,
                 format: formatPercent,
+                explain: 'Chance that at least one of k attempts at a question is right (Chen et al. 2021).',
               },
               {
                 header: 'pass^k: all k right',
                 isNumber: true,
                 value: ({ always }) => always,
                 format: formatPercent,
+                explain: 'Chance that all of k attempts at a question are right (Yao et al. 2024).',
               },
               {
                 header: 'pass^k where agents talked',
@@ -188,6 +242,7 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
                 isWide: true,
                 value: ({ talked }) => talked,
                 format: formatPercent,
+                explain: 'The same, of the questions at which agents talked in every attempt.',
               },
             ]}
           />

@@ -1,8 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { QuestionsView, QuestionView } from '../../report/gaia/questions-view.ts';
-import { showHidden, toLine } from '../format.ts';
+import type { BatchData, ShownQuestion } from '../../report/batch-data.ts';
+import type { ShownAttempt } from '../../report/shown-attempt.ts';
+import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
+import { formatBytes, formatCounted, formatDecimals, showHidden, toLine } from '../format.ts';
 import { Card, Select } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
+import { listNotes } from './finding.ts';
 
 /** By the letter of the data: sign, tone and word. A letter in upper case is an answer from the cache. */
 const MARKS: Readonly<Record<string, readonly [sign: string, tone: string, word: string]>> = {
@@ -33,36 +36,35 @@ const FILTERS: readonly (readonly [name: string, fits: (marks: string) => boolea
 ];
 
 /** Questions down, teams across, wrong answers first; a question opens to what every team made of it. */
-export function QuestionsCard({ view }: { readonly view: QuestionsView }) {
-  const { teams, cycles, questions, notes } = view;
+export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
+  const { repeat, questions, attempts } = batch;
+  const teams = batch.teams.map(({ name }) => name);
   const [cycle, setCycle] = useState(0);
   const [filter, setFilter] = useState('0');
-  const [opened, setOpened] = useState<QuestionView | undefined>();
+  const [opened, setOpened] = useState<ShownQuestion | undefined>();
+  const notes = listNotes(batch);
+  const made = useMemo(
+    () => Map.groupBy(attempts, (attempt) => `${attempt.cycle} ${attempt.task_id}`),
+    [attempts],
+  );
   const rows = useMemo(() => {
     const [, fits] = FILTERS[Number(filter)] ?? FILTERS[0] ?? ['', () => true];
-    const readMarks = (question: QuestionView) => question.marks[cycle] ?? '';
-    const countRight = (question: QuestionView) => readMarks(question).replaceAll(/[^r]/gi, '').length;
+    const readMarks = (question: ShownQuestion) => question.marks[cycle] ?? '';
+    const countRight = (question: ShownQuestion) => readMarks(question).replaceAll(/[^r]/gi, '').length;
     return questions
       .filter((question) => fits(readMarks(question)))
       .sort((a, b) => countRight(a) - countRight(b));
   }, [questions, filter, cycle]);
-  const columns: Column<QuestionView>[] = [
+  const columns: Column<ShownQuestion>[] = [
     {
       header: 'question',
       isText: true,
-      value: ({ id, text, level, kind, file }) =>
-        `${toLine(text, 300)} ${id} ${level === null ? '' : `level ${level}`} ${kind} ${file ?? ''}`,
-      cell: ({ text }) => toLine(text, 160),
+      value: (question) => `${toLine(question.question, 300)} ${question.task_id} ${describeKind(question)}`,
+      cell: ({ question }) => toLine(question, 160),
     },
-    {
-      header: 'about',
-      isWide: true,
-      isText: true,
-      value: ({ level, kind, file }) =>
-        toLine([level === null ? '' : `level ${level}`, kind, file ?? ''].filter(Boolean).join(' · '), 80),
-    },
+    { header: 'about', isWide: true, isText: true, value: (question) => toLine(describeKind(question), 80) },
     ...teams.map(
-      (team, index): Column<QuestionView> => ({
+      (team, index): Column<ShownQuestion> => ({
         header: toLine(team, 30),
         value: ({ marks }) => readMark(marks[cycle]?.[index]).word,
         cell: ({ marks }) => <Mark letter={marks[cycle]?.[index]} team={team} />,
@@ -84,7 +86,14 @@ export function QuestionsCard({ view }: { readonly view: QuestionsView }) {
         atFirst={25}
         opened={opened}
         onOpen={(question) => setOpened(question === opened ? undefined : question)}
-        detail={(question) => <Attempts question={question} teams={teams} cycle={cycle} />}
+        detail={(question) => (
+          <Attempts
+            question={question}
+            teams={teams}
+            cycle={cycle}
+            made={made.get(`${cycle + 1} ${question.task_id}`) ?? []}
+          />
+        )}
         tools={
           <>
             <Select
@@ -93,11 +102,11 @@ export function QuestionsCard({ view }: { readonly view: QuestionsView }) {
               options={FILTERS.map(([name], index): [string, string] => [String(index), name])}
               onChange={setFilter}
             />
-            {cycles < 2 ? null : (
+            {repeat < 2 ? null : (
               <Select
                 label="Cycle"
                 value={String(cycle)}
-                options={Array.from({ length: cycles }, (_, index): [string, string] => [
+                options={Array.from({ length: repeat }, (_, index): [string, string] => [
                   String(index),
                   index === 0 ? '1 (first attempts)' : String(index + 1),
                 ])}
@@ -132,46 +141,45 @@ function Mark({ letter, team }: { readonly letter: string | undefined; readonly 
   );
 }
 
-interface AttemptsProps {
-  readonly question: QuestionView;
-  readonly teams: readonly string[];
-  readonly cycle: number;
+function describeKind({ level, category, file_name }: ShownQuestion): string {
+  return [level === undefined ? '' : `level ${level}`, category, file_name ?? ''].filter(Boolean).join(' · ');
 }
 
-function Attempts({ question, teams, cycle }: AttemptsProps) {
-  const { id, text, truth, file, marks, attempts } = question;
+interface AttemptsProps {
+  readonly question: ShownQuestion;
+  readonly teams: readonly string[];
+  readonly cycle: number;
+  readonly made: readonly ShownAttempt[];
+}
+
+function Attempts({ question, teams, cycle, made }: AttemptsProps) {
+  const { task_id, truths, file_name, marks } = question;
   return (
     <div class="attempts">
-      <p>{showHidden(text)}</p>
+      <p>{showHidden(question.question)}</p>
       <p>
-        {truth === null ? 'The true answer is not known.' : 'True answer: '}
-        {truth === null ? null : <b>{showHidden(truth)}</b>}
+        {truths.length === 0 ? 'The true answer is not known.' : 'True answer: '}
+        {truths.length === 0 ? null : <b>{showHidden(truths.join(' | '))}</b>}
       </p>
       <p class="about">
-        {[`id ${id}`, ...(file === null ? [] : [`file ${file}`])].map(showHidden).join(' · ')}
+        {[`id ${task_id}`, ...(file_name === undefined ? [] : [`file ${file_name}`])]
+          .map(showHidden)
+          .join(' · ')}
       </p>
       {teams.map((team, index) => {
-        const { word } = readMark(marks[cycle]?.[index]);
-        const attempt = attempts[cycle]?.[index] ?? null;
+        const letter = marks[cycle]?.[index];
+        const attempt = made.find((one) => one.team === team);
         return (
           <section key={team}>
             <h3>
-              <Mark letter={marks[cycle]?.[index]} /> {toLine(team, 60)} <small>{word}</small>
+              <Mark letter={letter} /> {toLine(team, 60)} <small>{readMark(letter).word}</small>
             </h3>
-            {attempt === null ? (
-              word === 'not asked' ? null : (
+            {attempt === undefined ? (
+              readMark(letter).word === UNASKED[2] ? null : (
                 <p class="about">This attempt’s texts are not on the page.</p>
               )
             ) : (
-              <>
-                <p>{showHidden(attempt.answer)}</p>
-                {attempt.reason === null ? null : <p class="about">{showHidden(attempt.reason)}</p>}
-                <p class="about">
-                  {attempt.took}
-                  {attempt.tools === '' ? '' : ` · tools: ${showHidden(attempt.tools)}`}
-                </p>
-                <Trace steps={attempt.steps} team={team} isOpen={teams.length === 1} />
-              </>
+              <AttemptDetail attempt={attempt} isOpen={teams.length === 1} />
             )}
           </section>
         );
@@ -180,22 +188,56 @@ function Attempts({ question, teams, cycle }: AttemptsProps) {
   );
 }
 
+function AttemptDetail({ attempt, isOpen }: { readonly attempt: ShownAttempt; readonly isOpen: boolean }) {
+  const { final_answer: answer, reason, tool_calls, reasoning_trace } = attempt;
+  const tools = tool_calls.map(({ tool, count, failed }) =>
+    failed === 0 ? `${tool} ${count}` : `${tool} ${count} (${failed} failed)`,
+  );
+  return (
+    <>
+      <p>{showHidden(answer)}</p>
+      {reason === undefined || answer.includes(reason) ? null : <p class="about">{showHidden(reason)}</p>}
+      <p class="about">
+        {formatTaken(attempt)}
+        {tools.length === 0 ? '' : ` · tools: ${toLine(tools.join(', '), 400)}`}
+      </p>
+      <Trace text={reasoning_trace} team={attempt.team} isOpen={isOpen} />
+    </>
+  );
+}
+
+function formatTaken({ cached, use, took, model_calls = 0 }: ShownAttempt): string {
+  if (!cached) return `${formatUse(use)} · ${formatCounted(model_calls, 'model call')}`;
+  const before = took === undefined ? '' : `; when it was asked: ${formatUse(took)}`;
+  return `from the cache in ${formatDecimals(use.seconds, 3)}\u00a0s${before}`;
+}
+
+function formatUse({ tokens, packets, bytes, seconds, cost }: ShownAttempt['use']): string {
+  return [
+    tokens === null ? 'tokens not known' : formatCounted(tokens, 'token'),
+    formatCounted(packets, 'packet'),
+    formatBytes(bytes),
+    `${formatDecimals(seconds, 2)}\u00a0s`,
+    ...(cost === null || cost === 0 ? [] : [`$${formatDecimals(cost, 4)}`]),
+  ].join(' · ');
+}
+
 interface TraceProps {
-  readonly steps: readonly { readonly isTool: boolean; readonly text: string }[];
+  readonly text: string;
   readonly team: string;
   readonly isOpen: boolean;
 }
 
 /** Reasoning and tool calls in their order. */
-function Trace({ steps, team, isOpen }: TraceProps) {
-  if (steps.length === 0) return null;
+function Trace({ text, team, isOpen }: TraceProps) {
+  const steps = splitSteps(text);
   return (
     <details open={isOpen}>
       <summary>{`Reasoning and tool calls of ${team}: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}</summary>
       <ol class="trace">
-        {steps.map(({ isTool, text }, index) => (
-          <li key={index} class={isTool ? 'tool-step' : undefined}>
-            {showHidden(text)}
+        {steps.map((step, index) => (
+          <li key={index} class={isToolStep(step) ? 'tool-step' : undefined}>
+            {showHidden(step)}
           </li>
         ))}
       </ol>

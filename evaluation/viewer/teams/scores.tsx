@@ -1,12 +1,16 @@
 import { useState } from 'preact/hooks';
-import type { GaiaView, TeamFigures } from '../../report/gaia/gaia-view.ts';
+import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
 import { formatCount, formatDecimals, formatPercent, toLine, UNKNOWN } from '../format.ts';
 import { Badge, Card, Choice, type Tone } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 
-type Pair = GaiaView['pairs'][number];
+type Pair = BatchData['pairs'][number];
 type Judged = Pair['judged'];
+
+const POINTS =
+  'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is.';
+const P_VALUE = 'Chance of such a difference between equal teams: two-sided, after Holm’s correction.';
 
 const VERDICTS: Readonly<Record<string, Tone>> = { better: 'good', worse: 'bad' };
 
@@ -20,8 +24,8 @@ function VerdictBadge({ judged, word }: { readonly judged: Judged | undefined; r
 }
 
 /** The share that each team has right, with intervals, and against the baseline. */
-export function ScoreCard({ view }: { readonly view: GaiaView }) {
-  const { teams, baseline, pairs } = view;
+export function ScoreCard({ batch }: { readonly batch: BatchData }) {
+  const { teams, baseline, pairs } = batch;
   const against = new Map(pairs.filter(({ base }) => base === baseline).map((pair) => [pair.other, pair]));
   const hasBaseline = teams.length > 1;
   const isScored = teams.some(({ summary }) => summary.accuracy !== null);
@@ -94,6 +98,7 @@ export function ScoreCard({ view }: { readonly view: GaiaView }) {
       isNumber: true,
       value: ({ summary }) => summary.accuracy,
       format: formatPercent,
+      explain: 'Share of right answers among the questions whose true answer is known.',
     },
     {
       header: 'lenient',
@@ -139,8 +144,7 @@ function listDifferenceColumns(
           ? UNKNOWN
           : `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`;
       },
-      explain:
-        'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is.',
+      explain: POINTS,
     },
     {
       header: 'lost · won',
@@ -161,7 +165,7 @@ function listDifferenceColumns(
       isWide: true,
       value: ({ name }) => read(name)?.judged.adjustedP ?? null,
       format: formatP,
-      explain: 'Two-sided, after Holm’s correction.',
+      explain: P_VALUE,
     },
     {
       header: 'detects',
@@ -200,7 +204,7 @@ interface PairRow {
 }
 
 /** Every pair of teams, and each team against itself, where there is more than the table of scores says. */
-export function PairsCard({ view: { pairs, itself, baseline } }: { readonly view: GaiaView }) {
+export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly batch: BatchData }) {
   if (!pairs.some(({ base }) => base !== baseline) && itself.length === 0) return null;
   const rows: PairRow[] = [
     ...pairs.map((pair) => ({ team: pair.other, against: pair.base, pair })),
@@ -230,15 +234,29 @@ export function PairsCard({ view: { pairs, itself, baseline } }: { readonly view
       format: formatPoints,
       cell: ({ pair: { judged } }) =>
         `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`,
+      explain: POINTS,
     },
-    { header: 'won', isNumber: true, value: ({ pair }) => pair.won, format: formatCount },
-    { header: 'lost', isNumber: true, value: ({ pair }) => pair.lost, format: formatCount },
+    {
+      header: 'won',
+      isNumber: true,
+      value: ({ pair }) => pair.won,
+      format: formatCount,
+      explain: 'Questions that the team got right more often than the other.',
+    },
+    {
+      header: 'lost',
+      isNumber: true,
+      value: ({ pair }) => pair.lost,
+      format: formatCount,
+      explain: 'Questions that the other got right more often.',
+    },
     {
       header: 'p',
       isNumber: true,
       isWide: true,
       value: ({ pair }) => pair.judged.adjustedP,
       format: formatP,
+      explain: P_VALUE,
     },
   ];
   return (
@@ -276,6 +294,7 @@ export function GroupsCard({ teams }: { readonly teams: readonly TeamFigures[] }
         isNumber: true,
         value: (group) => read(group)?.accuracy ?? null,
         format: formatPercent,
+        explain: `Right answers of ${toLine(name, 40)} among the questions of the row, by first attempts.`,
         cell: (group) => {
           const figures = read(group);
           if (figures === undefined || figures.accuracy === null) return UNKNOWN;

@@ -1,50 +1,41 @@
-import type { GaiaView } from '../../report/gaia/gaia-view.ts';
+import type { BatchData } from '../../report/batch-data.ts';
 import { formatDate } from '../format.ts';
-import { Card, Notes, Title } from '../parts.tsx';
-import { TextTable } from '../result-table.tsx';
+import { Notes, Title } from '../parts.tsx';
 import { CostCard, ScoreCostCard } from './costs.tsx';
 import { CyclesCard } from './cycles.tsx';
+import { describeFinding, describeMissing, describeOrigin } from './finding.ts';
 import { QuestionsCard } from './questions.tsx';
 import { GroupsCard, PairsCard, ScoreCard } from './scores.tsx';
+import { WorkCards } from './work.tsx';
 
 interface PartProps {
-  readonly view: GaiaView;
+  readonly batch: BatchData;
   readonly isFirst: boolean;
 }
 
 /** Teams on the same questions: who is right how often, at what cost, and on what. */
-export function TeamsPart({ view, isFirst }: PartProps) {
-  const { teams, work, questions } = view;
+export function TeamsPart({ batch, isFirst }: PartProps) {
+  const { teams, endedAt } = batch;
+  const missing = describeMissing(batch);
   return (
     <>
       <Title
         isFirst={isFirst}
-        title={view.finding}
-        lede={view.made}
-        command={view.command}
-        made={[view.endedAt === null ? null : formatDate(view.endedAt), view.machine, view.source]}
+        title={describeFinding(batch)}
+        lede={describeOrigin(batch)}
+        command={batch.command}
+        made={[endedAt === null ? null : formatDate(endedAt), batch.machine, batch.source]}
       />
-      {view.alarm === null ? null : <Notes texts={[view.alarm]} />}
+      {missing === null ? null : <Notes texts={[missing]} />}
       <div class="grid">
-        <ScoreCard view={view} />
-        <QuestionsCard view={questions} />
-        <PairsCard view={view} />
-        <ScoreCostCard teams={teams} baseline={view.baseline} />
+        <ScoreCard batch={batch} />
+        <QuestionsCard batch={batch} />
+        <PairsCard batch={batch} />
+        <ScoreCostCard teams={teams} baseline={batch.baseline} />
         <GroupsCard teams={teams} />
-        <CostCard view={view} />
+        <CostCard batch={batch} />
         <CyclesCard teams={teams} />
-        {work.map(({ heading, table, note }, index) => (
-          <Card
-            key={heading}
-            size="half"
-            title={heading}
-            about={note}
-            id={`work-${index}`}
-            nav={index === 0 ? 'Failures and tools' : undefined}
-          >
-            <TextTable view={table} label={heading} />
-          </Card>
-        ))}
+        <WorkCards teams={teams} />
       </div>
     </>
   );

@@ -1,10 +1,10 @@
-import type { FinishedBatch } from '../../batch/finished-batch.ts';
-import { findBaseline } from '../../results/baseline.ts';
+import type { FinishedBatch } from '../batch/finished-batch.ts';
 import {
   type JudgedAnswers,
   judgeAnswers,
   type PairedAttempts,
-} from '../../statistics/answers/paired-answers.ts';
+} from '../statistics/answers/paired-answers.ts';
+import { findBaseline } from './baseline.ts';
 
 /** Two teams on the questions that both were asked. */
 export interface Compared {
@@ -25,7 +25,7 @@ export interface PairedTeams {
   /** The family that was declared before the run and is judged together: each team against the baseline, or all pairs. */
   readonly pairs: readonly TeamPair[];
   /** Each team's second attempts against its first, where questions were repeated: what luck, or learning, makes of nothing. */
-  readonly itself: ReadonlyMap<string, Compared>;
+  readonly itself: readonly (readonly [team: string, compared: Compared])[];
 }
 
 /** Compares by all attempts; those at one question count as one value. Pairs that share no question are left out. */
@@ -58,18 +58,19 @@ export function pairTeams({ head, questions, read }: FinishedBatch): PairedTeams
       const verdict = judged[index];
       return verdict === undefined ? [] : [{ ...pair, ...countWins(attempts), judged: verdict }];
     }),
-    itself: new Map(
-      (head.repeat > 1 ? ordered : []).flatMap((name) => {
-        const attempts = pairAttempts(ids, [1], (id) => [isRight(id, name, 1), isRight(id, name, 2)]);
-        const [verdict] = attempts.questions.length > 0 ? judgeAnswers([attempts]) : [];
-        return verdict === undefined ? [] : [[name, { ...countWins(attempts), judged: verdict }] as const];
-      }),
-    ),
+    itself: (head.repeat > 1 ? ordered : []).flatMap((name) => {
+      const attempts = pairAttempts(ids, [1], (id) => [isRight(id, name, 1), isRight(id, name, 2)]);
+      const [verdict] = attempts.questions.length > 0 ? judgeAnswers([attempts]) : [];
+      return verdict === undefined ? [] : [[name, { ...countWins(attempts), judged: verdict }] as const];
+    }),
   };
 }
 
 /** The pairs of the baseline, by the other team. */
-export function mapBaselinePairs({ baseline, pairs }: PairedTeams): Map<string, Compared> {
+export function mapBaselinePairs({
+  baseline,
+  pairs,
+}: Pick<PairedTeams, 'baseline' | 'pairs'>): Map<string, Compared> {
   return new Map(pairs.filter(({ base }) => base === baseline).map((pair) => [pair.other, pair]));
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { buildReportHtml } from '../report-html.ts';
-import { sampleSource } from '../testing/sample-batch.ts';
-import { buildGaiaView } from './gaia-view.ts';
+import { describeFinding, describeMissing, listNotes } from '../viewer/teams/finding.ts';
+import { readBatchData } from './batch-data.ts';
+import { buildReportHtml } from './report-html.ts';
+import { sampleSource } from './testing/sample-batch.ts';
 
 const wrong = { correct: false, correct_lenient: false } as const;
 const failed = { ...wrong, status: 'failed', reason: 'no key' } as const;
@@ -12,7 +13,7 @@ const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ');
 describe('what teams made of the same questions', () => {
   test('is set against single on the questions that both were asked, and said first', () => {
     // supervisor: right on 20 where single is not, wrong on 2 where it is right; react: 3 more and 3 fewer; panel: asked ten only.
-    const view = buildGaiaView(
+    const view = readBatchData(
       sampleSource({
         teams: ['single', 'supervisor', 'react', 'panel'],
         questions: 40,
@@ -29,7 +30,9 @@ describe('what teams made of the same questions', () => {
       }),
     );
 
-    expect(plain(view.finding)).toBe('supervisor is right on 28 of 40 questions, single alone on 10');
+    expect(plain(describeFinding(view))).toBe(
+      'supervisor is right on 28 of 40 questions, single alone on 10',
+    );
     const judged = view.pairs.map(({ other, won, lost, judged: { difference, verdict } }) => [
       other,
       Math.round(difference * 1000) / 10,
@@ -43,21 +46,21 @@ describe('what teams made of the same questions', () => {
     ]);
     // What was not asked is wrong in the score, and named.
     expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
-    expect(plain(view.alarm)).toContain('Not asked yet: panel 30 of 40.');
+    expect(plain(describeMissing(view))).toContain('Not asked yet: panel 30 of 40.');
   });
 
   test('says that no difference is detected where there is none to see', () => {
-    const view = buildGaiaView(
+    const view = readBatchData(
       sampleSource({
         questions: 20,
         result: ({ team, index }) => (index < (team === 'single' ? 9 : 11) ? {} : wrong),
       }),
     );
 
-    expect(plain(view.finding)).toBe(
+    expect(plain(describeFinding(view))).toBe(
       'No difference to single was detected: right on 9 to 11; 20 questions can detect only differences of 35.0 points or more',
     );
-    expect(view.alarm).toBeNull();
+    expect(describeMissing(view)).toBeNull();
   });
 
   test('names all that share the first place, and says so where nobody beats single', () => {
@@ -69,16 +72,16 @@ describe('what teams made of the same questions', () => {
     });
     const equal = sampleSource({ teams, questions: 9, result: () => ({}) });
 
-    expect(plain(buildGaiaView(tied).finding)).toBe(
+    expect(plain(describeFinding(readBatchData(tied)))).toBe(
       'react, panel are right on 9 of 9 questions, single alone on 0',
     );
-    expect(plain(buildGaiaView(equal).finding)).toMatch(
+    expect(plain(describeFinding(readBatchData(equal)))).toMatch(
       /^No difference to single was detected: right on 9; 9 questions can detect only/,
     );
   });
 
   test('with --pairs all sets every pair of teams side by side, and a team that is asked again against itself', () => {
-    const view = buildGaiaView(
+    const view = readBatchData(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         questions: 40,
@@ -107,7 +110,7 @@ describe('what teams made of the same questions', () => {
 
   test('judges by default each team against the baseline alone, and the first where single was not asked', () => {
     const view = (teams: string[], pairs?: 'all') =>
-      buildGaiaView(
+      readBatchData(
         sampleSource({
           teams,
           questions: 40,
@@ -130,9 +133,15 @@ describe('what teams made of the same questions', () => {
 
   test('where no answer is known says so', () => {
     const source = sampleSource({ result: () => ({ correct: null, correct_lenient: null }) });
-    const questions = source.batch.questions.map((question) => ({ ...question, truths: [] }));
-    const view = buildGaiaView({
-      batch: { ...source.batch, questions },
+    const withhold = <Question>(questions: readonly Question[]) =>
+      questions.map((question) => ({ ...question, truths: [] }));
+    const { head, questions } = source.batch;
+    const view = readBatchData({
+      batch: {
+        ...source.batch,
+        head: { ...head, questions: withhold(head.questions) },
+        questions: withhold(questions),
+      },
       summaries: Object.fromEntries(
         Object.entries(source.summaries).map(([name, summary]) => [
           name,
@@ -141,42 +150,14 @@ describe('what teams made of the same questions', () => {
       ),
     });
 
-    expect(view.finding).toContain('no true answer is known');
-    expect(view.questions.questions[0]).toMatchObject({ truth: null, marks: ['uu'] });
-  });
-
-  test('counts what went wrong by role and kind, and the tools', () => {
-    const view = buildGaiaView(
-      sampleSource({
-        questions: 6,
-        result: ({ team, index }) =>
-          team === 'single'
-            ? {}
-            : index === 0
-              ? { ...failed, failed_role: 'planner', gap: 'proprietary_api' }
-              : index === 1
-                ? { ...wrong, status: 'timeout', gap: 'image_only' }
-                : { ...wrong, gap: 'other' },
-      }),
-    );
-
-    const [went, tools] = view.work;
-    expect(went?.table.rows).toEqual([
-      ['answered, but wrong', '–', '4'],
-      ['failed', '–', '1'],
-      ['out of time', '–', '1'],
-      ['role: planner', '–', '1'],
-      ['kind: needs a key', '–', '1'],
-      ['kind: image or video', '–', '1'],
-      ['kind: other', '–', '4'],
-    ]);
-    expect(tools?.table.rows).toEqual([['calculator', '6 (2 failed)', '6 (2 failed)']]);
+    expect(describeFinding(view)).toContain('no true answer is known');
+    expect(view.questions[0]).toMatchObject({ truths: [], marks: ['uu'] });
   });
 });
 
 describe('the questions of a page', () => {
   test('have a mark for every attempt, and its texts', () => {
-    const { questions } = buildGaiaView(
+    const view = readBatchData(
       sampleSource({
         teams: ['single', 'react', 'panel'],
         questions: 2,
@@ -189,38 +170,36 @@ describe('the questions of a page', () => {
       }),
     );
 
-    expect(questions.questions.map(({ marks }) => marks)).toEqual([
+    expect(view.questions.map(({ marks }) => marks)).toEqual([
       ['ftr', 'ftr'],
       ['WWW', '---'],
     ]);
-    expect(questions.questions[0]?.attempts[0]?.[0]).toEqual({
-      answer: '0',
+    expect(view.attempts.map(({ task_id, cycle }) => `${task_id} ${cycle}`)).toEqual(
+      ['q-0 1', 'q-0 2', 'q-1 1'].flatMap((key) => [key, key, key]),
+    );
+    expect(view.attempts[0]).toMatchObject({
+      team: 'single',
+      final_answer: '0',
       reason: 'no key',
-      took: expect.stringContaining('100\u00a0B'),
-      tools: 'calculator 1 (1 failed)',
-      steps: [
-        { isTool: false, text: '1. single: looks at it' },
-        { isTool: true, text: '2. single: calculator({"expression":"0"}) → 0' },
-      ],
+      use: { bytes: 100 },
+      tool_calls: [{ tool: 'calculator', count: 1, failed: 1 }],
+      reasoning_trace: '1. single: looks at it\n2. single: calculator({"expression":"0"}) → 0',
     });
-    expect(questions.questions[1]?.attempts[0]?.[0]?.took).toMatch(/^from the cache in 0\.500/);
-    expect(questions.questions[1]?.attempts[1]).toEqual([null, null, null]);
-    expect(questions.notes).toEqual([]);
+    expect(listNotes(view)).toEqual([]);
   });
 
   test('have traces with what is in the middle cut, and say so', () => {
     const trace = `1. single: begins\n${'2. single: goes on\n'.repeat(1000)}3. single: ends`;
-    const { questions } = buildGaiaView(
+    const view = readBatchData(
       sampleSource({ teams: ['single'], questions: 1, result: () => ({ reasoning_trace: trace }) }),
     );
 
-    const steps = questions.questions[0]?.attempts[0]?.[0]?.steps ?? [];
-    const texts = steps.map(({ text }) => text).join('\n');
-    expect(texts.length).toBeLessThan(8100);
-    expect(texts).toMatch(/^1\. single: begins\n[\s\S]*\[cut: [\d,]+ characters\][\s\S]*3\. single: ends$/);
-    expect(plain(questions.notes[0] ?? '')).toBe(
+    const text = view.attempts[0]?.reasoning_trace ?? '';
+    expect(text.length).toBeLessThan(8100);
+    expect(text).toMatch(/^1\. single: begins\n[\s\S]*\[cut: \d+ characters\][\s\S]*3\. single: ends$/);
+    expect(listNotes(view).map(plain)).toEqual([
       'Traces are cut to 8,000 characters; the answers file has the whole.',
-    );
+    ]);
   });
 
   test('of a large batch are as many as a page can hold: 6 teams, 2,500 questions, 8 cycles', async () => {
@@ -232,12 +211,13 @@ describe('the questions of a page', () => {
       result: ({ index }) => ({ reasoning_trace: trace, ...(index % 2 === 0 ? wrong : {}) }),
     });
 
-    const html = await buildReportHtml({ runs: [], gaia: source });
+    const html = await buildReportHtml({ runs: [], batch: source });
 
     expect(Buffer.byteLength(html)).toBeLessThan(25_000_000);
-    const { notes, questions } = buildGaiaView(source).questions;
-    expect(questions).toHaveLength(2000);
-    expect(notes.map(plain)).toEqual([
+    const [, json = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
+    const { batch: view } = JSON.parse(json);
+    expect(view.questions).toHaveLength(2000);
+    expect(listNotes(view).map(plain)).toEqual([
       'The page holds the first 2,000 questions of 2,500; the figures above are of all.',
       'Answers and traces are those of the first 2 cycles of 8.',
       'Traces are cut to 349 characters; the answers file has the whole.',

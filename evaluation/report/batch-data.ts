@@ -1,0 +1,129 @@
+import type { Attempt } from '../attempts/attempt.ts';
+import type { FinishedBatch } from '../batch/finished-batch.ts';
+import type { BatchHead } from '../batch/journal/batch-head.ts';
+import { findKnownUse } from '../results/figures.ts';
+import { type PairedTeams, pairTeams } from '../results/paired-teams.ts';
+import type { TeamSummary } from '../results/summary.ts';
+import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
+
+/** A batch of questions and what came of it. */
+export interface BatchSource {
+  readonly batch: FinishedBatch;
+  readonly summaries: Readonly<Record<string, TeamSummary>>;
+}
+
+/** A batch as its page gets it: the records of its files and the figures that are computed from them, and no words. */
+export interface BatchData
+  extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'command' | 'machine' | 'repeat'>,
+    PairedTeams {
+  /** Milliseconds since 1970 at which the last attempt ended; null before the first. */
+  readonly endedAt: number | null;
+  readonly teams: readonly TeamFigures[];
+  /** The questions that the page holds, of all that were asked. */
+  readonly questions: readonly ShownQuestion[];
+  readonly asked: number;
+  /** Attempts of the shown questions in the first cycles. */
+  readonly attempts: readonly ShownAttempt[];
+  readonly cyclesShown: number;
+  /** Characters to which traces are cut; null where none is. */
+  readonly traceCharacters: number | null;
+  readonly warnings: readonly Warning[];
+  /** Warnings that only the answers file has. */
+  readonly warningsLeft: number;
+}
+
+/** A team with its settings, its figures, and what it took, answers from the cache included where that is known. */
+export interface TeamFigures {
+  readonly name: string;
+  readonly settings: BatchHead['teams'][number];
+  readonly summary: TeamSummary;
+  readonly use: ReturnType<typeof findKnownUse>;
+}
+
+export type ShownQuestion = BatchHead['questions'][number] & {
+  /**
+   * By cycle, and in it by team, a letter for what became of it: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered but the true answer is
+   * `u`nknown, `-` not asked. Upper case means that the answer came from the cache. There may be a hundred thousand.
+   */
+  readonly marks: readonly string[];
+};
+
+interface Warning extends Pick<Attempt, 'task_id' | 'team'> {
+  readonly text: string;
+}
+
+/** A page of so many questions opens in about a second. */
+const MAX_QUESTIONS = 2000;
+/** Attempts with their texts; of the others the mark alone. */
+const MAX_ATTEMPTS = 30_000;
+/** All traces together: with them the page has some 10 MB, which browsers read at once. */
+const TRACE_CHARACTERS = 8 * 1024 * 1024;
+/** Maximum characters of one trace. */
+const MAX_TRACE_CHARACTERS = 8000;
+/** Warnings that are shown; a person reads no more. */
+const MAX_WARNINGS = 30;
+const MAX_QUESTION_CHARACTERS = 2000;
+const MAX_TRUTH_CHARACTERS = 400;
+
+/** Collects what the page of a batch shows: all of its figures, and as many questions as a page should hold. */
+export function readBatchData({ batch, summaries }: BatchSource): BatchData {
+  const { head, questions, read } = batch;
+  const { gaia_mesh, source, command, machine, repeat } = head;
+  const shown = head.questions.slice(0, MAX_QUESTIONS);
+  const perCycle = Math.max(1, shown.length * head.teams.length);
+  const cyclesShown = Math.max(1, Math.min(repeat, Math.floor(MAX_ATTEMPTS / perCycle)));
+  const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / (perCycle * cyclesShown)));
+  const attempts: ShownAttempt[] = [];
+  const warnings: Warning[] = [];
+  let isCut = false;
+  const readMark = (task_id: string, team: string, cycle: number) => {
+    const attempt = read({ task_id, team, cycle });
+    for (const text of attempt?.warnings ?? []) warnings.push({ task_id, team, text });
+    if (attempt !== undefined && cycle <= cyclesShown) {
+      isCut ||= attempt.reasoning_trace.length > room;
+      attempts.push(showAttempt(attempt, room));
+    }
+    return markAttempt(attempt);
+  };
+  return {
+    ...{ gaia_mesh, source, command, machine, repeat, cyclesShown, attempts },
+    ...pairTeams(batch),
+    endedAt: findEnd(batch),
+    teams: head.teams.flatMap((settings) => {
+      const { [settings.name]: summary } = summaries;
+      return summary === undefined
+        ? []
+        : [{ name: settings.name, settings, summary, use: findKnownUse(summary) }];
+    }),
+    questions: shown.map((question) => ({
+      ...question,
+      question: cutEnd(question.question, MAX_QUESTION_CHARACTERS),
+      truths: question.truths.map((truth) => cutEnd(truth, MAX_TRUTH_CHARACTERS)),
+      marks: Array.from({ length: repeat }, (_, index) =>
+        head.teams.map(({ name }) => readMark(question.task_id, name, index + 1)).join(''),
+      ),
+    })),
+    asked: questions.length,
+    traceCharacters: isCut ? room : null,
+    warnings: warnings.slice(0, MAX_WARNINGS),
+    warningsLeft: Math.max(0, warnings.length - MAX_WARNINGS),
+  };
+}
+
+function markAttempt(attempt: Pick<Attempt, 'status' | 'correct' | 'cached'> | undefined): string {
+  if (attempt === undefined) return '-';
+  const { status, correct, cached } = attempt;
+  const answered = correct === null ? 'u' : correct ? 'r' : 'w';
+  const mark = status === 'timeout' ? 't' : status === 'failed' ? 'f' : answered;
+  return cached ? mark.toUpperCase() : mark;
+}
+
+function findEnd({ head, questions, read }: FinishedBatch): number | null {
+  let last: number | null = null;
+  for (const { name } of head.teams)
+    for (const { taskId } of questions) {
+      const ended = read({ task_id: taskId, team: name, cycle: head.repeat })?.ended_at;
+      if (ended !== undefined && ended > (last ?? 0)) last = ended;
+    }
+  return last;
+}
