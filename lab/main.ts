@@ -25,6 +25,12 @@ await runProgram({
       load: async () => (await import('./measure/model-results.ts')).defineModelResults,
     },
     {
+      name: 'results:tools',
+      group: 'Measure',
+      summary: 'what the tools of ten public MCP servers cost in tokens',
+      load: async () => (await import('./measure/tool-results.ts')).defineToolResults,
+    },
+    {
       name: 'scale',
       group: 'Measure',
       summary: 'set-up, throughput and memory of the hub for growing numbers of agents',

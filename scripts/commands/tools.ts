@@ -225,7 +225,7 @@ function formatPrices(
   const title = (words: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', words, ...lines];
   return [
-    `${count(tools.length)} tools of ${toOneLine(server, 60)}: ${count(tokens)} tokens${inModel}`,
+    `${count(tools.length)} tool${tools.length === 1 ? '' : 's'} of ${toOneLine(server, 60)}: ${count(tokens)} tokens${inModel}`,
     '',
     formatColumns(byModel === undefined ? columns : [...columns, modelColumn], rows),
     ...title(

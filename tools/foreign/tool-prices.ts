@@ -37,7 +37,7 @@ interface PricedTools {
   readonly tokens: number;
   readonly tools: readonly ToolPrice[];
   readonly duplicates: readonly Duplicate[];
-  /** What each change would save, one after the other. */
+  /** The tokens that each change would save, one after the other. */
   readonly savings: readonly { readonly change: string; readonly tokens: number }[];
 }
 
@@ -88,7 +88,7 @@ export async function priceTools(listed: readonly unknown[], countTokens: CountT
 }
 
 function readEntry(entry: unknown, index: number): JsonObject {
-  // What is nested deeper than any message may be is left out, so that no walk through it runs out of stack.
+  // This leaves out whatever is nested deeper than a message may be, so that no walk through it runs out of stack.
   const { value } = keepForeignValue(entry);
   if (isJsonObject(value)) return value;
   throw new MeshError('packet', `tool ${index + 1}: expected an object with a name, came ${typeof entry}`);
