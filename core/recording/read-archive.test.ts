@@ -78,7 +78,16 @@ describe('an archive', () => {
 
   test.each([
     ['metrics.json', '{\n  "run_id": "x",\n  "pkt_cnt": 5\n}', 'the metrics of a run'],
-    ['comparison.json', '{"kind": "adapters", "arms": []}', 'a comparison of protocols'],
+    [
+      'comparison.json',
+      '{"kind": "adapters", "arms": []}',
+      'a comparison of protocols (report --comparison shows it)',
+    ],
+    [
+      'answers.jsonl',
+      '{"task_id":"a","final_answer":"x"}\n',
+      'a list of answers (report --gaia shows the batch)',
+    ],
     ['README.md', '# Gaia Mesh\n', 'a text'],
     ['q.jsonl', '{"task_id":"a","question":"x"}\n', 'a list of questions'],
     ['x.bin', 'a\u0000b', 'no text and no archive'],
@@ -87,7 +96,9 @@ describe('an archive', () => {
     const file = path.join(temporaryFolder(), name);
     writeFileSync(file, text);
     for (const reading of [readRecording(file), readArchivedTexts(file, () => true, 100)])
-      await expect(reading).rejects.toThrow(new RegExp(`${name} is ${what}.*: expected the run_artifacts`));
+      await expect(reading).rejects.toThrow(
+        new RegExp(`${name} is ${what.replaceAll(/[()]/g, '.')}.*: expected the run_artifacts`),
+      );
   });
 
   test('with more than a reader has room for is not read', async () => {

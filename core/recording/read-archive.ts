@@ -214,15 +214,16 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(text, `${file}:${RECORDING_FILE}`);
 }
 
-/** Our other files, by a field that each has near its beginning, and people's lists of questions. */
-const OTHER_JSON: readonly (readonly [string, RegExp])[] = [
-  ['a log', /^\{"level"\s*:/],
-  ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/],
-  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/],
-  ['the journal of a batch', /^\{"journal"\s*:/],
-  ['the head of a batch', /"gaia_mesh"\s*:/],
+/** Our other files and people's lists of questions: the kind, a field that each has near its beginning, and the way to open it. */
+const OTHER_JSON: readonly (readonly [string, RegExp, string?])[] = [
+  ['a log', /^\{"level"\s*:/, 'logs prints it'],
+  ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/, 'the archive lies beside it'],
+  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/, 'report --comparison shows it'],
+  ['the journal of a batch', /^\{"journal"\s*:/, 'report --gaia shows it'],
+  ['the head of a batch', /"gaia_mesh"\s*:/, 'report --gaia shows it'],
   ['a manifest', /"sha256"\s*:/],
-  ['a list of questions or answers', /"task_id"\s*:/],
+  ['a list of answers', /"task_id"[\s\S]*"final_answer"\s*:/, 'report --gaia shows the batch'],
+  ['a list of questions', /"task_id"\s*:/, 'gaia --questions asks them'],
 ];
 
 /**
@@ -252,12 +253,14 @@ function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | u
   if (isGzip(start)) return undefined;
   if (text.includes('\u0000')) return 'no text and no archive';
   if (!/^\s*[[{]/.test(text)) return 'a text';
-  return recogniseOurJson(text) ?? 'JSON of another kind';
+  const [kind = 'JSON of another kind', , advice] = findOurJson(text) ?? [];
+  return advice === undefined ? kind : `${kind} (${advice})`;
 }
 
+const findOurJson = (text: string) => OTHER_JSON.find(([, field]) => field.test(text));
+
 /** Returns what our file begins with this text; undefined for others' files. */
-export const recogniseOurJson = (text: string): string | undefined =>
-  OTHER_JSON.find(([, field]) => field.test(text))?.[0];
+export const recogniseOurJson = (text: string): string | undefined => findOurJson(text)?.[0];
 
 /**
  * Returns true if `file` is a run's archive: its unpacked content does not begin like the first line of a

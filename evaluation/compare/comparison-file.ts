@@ -3,7 +3,7 @@ import { ledgerLineSchema } from '@gaia-mesh/core/contracts/ledger.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
+import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 
@@ -354,8 +354,7 @@ export function readComparison(file: string): ComparisonFile {
 
 /** @throws MeshError `config` if the text is not a comparison */
 export function parseComparison(text: string, where: string): ComparisonFile {
-  const value = parseJsonLine(text, z.unknown(), where);
-  const head = headSchema.safeParse(value);
+  const head = headSchema.safeParse(tryParseJson(text));
   const kind =
     head.data?.schema_version === COMPARISON_VERSION ? undefined : recogniseOurJson(text.slice(0, 4096));
   if (kind !== undefined && kind !== 'a comparison of protocols')
@@ -366,7 +365,7 @@ export function parseComparison(text: string, where: string): ComparisonFile {
       `${where}: expected schema version ${COMPARISON_VERSION}, got ${head.data.schema_version}, which another version of Gaia Mesh wrote; create it again with ${formatCommandLine('compare')}`,
     );
   }
-  const result = fileSchema.safeParse(value);
+  const result = fileSchema.safeParse(parseJsonLine(text, z.unknown(), where));
   if (!result.success)
     throw new MeshError('config', `${where}: not a comparison: ${formatIssues(result.error)}`);
   return result.data;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
@@ -60,8 +60,24 @@ describe('logs', () => {
     const { code, stderr } = await callCli(['logs', '--out', folder]);
 
     expect(code).toBe(2);
-    expect(stderr).toContain(`there is no run in ${folder}`);
+    expect(stderr).toContain(`there is no run in ${folder}: make one with`);
   });
+
+  test.each(['.', 'mine.jsonl', 'mine.runs'])(
+    'names the runs that a batch of gaia keeps at %s',
+    async (place) => {
+      const folder = temporaryFolder();
+      const own = path.join(folder, 'mine.runs', 'single');
+      mkdirSync(own, { recursive: true });
+      writeFileSync(path.join(own, 'run_artifacts.tar.gz'), '');
+      if (place === 'mine.jsonl') writeFileSync(path.join(folder, place), '');
+
+      const { code, stderr } = await callCli(['logs', '--out', path.join(folder, place)]);
+
+      expect(code).toBe(2);
+      expect(stderr).toContain(`a batch has one for each team: name its folder, such as ${own}`);
+    },
+  );
 });
 
 describe('clean', () => {
