@@ -8,6 +8,8 @@ import type { BatchEvent } from './batch.ts';
 /** Progress of a running batch, shown on standard error. */
 export interface BatchProgress extends Progress {
   event(event: BatchEvent): void;
+  /** Changes the number of questions. */
+  setTotal(total: number): void;
 }
 
 /**
@@ -46,6 +48,9 @@ export async function createBatchProgress(
         const { name, reason } = event.question.attachment;
         bar.note(styles.yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));
       }
+    },
+    setTotal(total) {
+      bar.total = total;
     },
     end: () => bar.end(),
   };

@@ -8,6 +8,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
 import { buildAttempt, createUnsentEnd } from '../attempts/build-attempt.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
+import { openJournal } from '../batch/journal/journal.ts';
 import { findFilesFolder, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
 import {
   argument,
@@ -105,6 +106,7 @@ export async function blamePlan(options: BlameOptions): Promise<BlamePlan> {
     throw new MeshError('usage', '--replies: give the archive of the one run that asked the question');
   const archive =
     given === undefined ? path.join(batch.runs, name, 'run_artifacts.tar.gz') : resolveUserPath(given);
+  if (given === undefined) checkAsked(id, name, batch.journal);
   const recorded = cutAfterAnswer(await readRecordedQuestion(archive, id), archive);
   const { replies: _replies, ...live } = resolveTeamOptions(options, head, name);
   const [team] = await loadTeams([name], live);
@@ -206,6 +208,25 @@ async function findQuestion(
       `question ${id} has no true answer, so it is not known whether its answer was wrong`,
     );
   return question;
+}
+
+/**
+ * Refuses an answer from the cache, of which the batch has no messages.
+ *
+ * @throws MeshError `usage`
+ */
+function checkAsked(id: string, team: string, journal: string): void {
+  if (!existsSync(journal)) return;
+  const results = openJournal(journal);
+  try {
+    if (results.read({ task_id: id, team, cycle: 1 })?.cached !== true) return;
+  } finally {
+    results.close();
+  }
+  throw new MeshError(
+    'usage',
+    `question ${id} was answered from the cache, so the batch has no messages of it: run the batch again with --no-cache, or name the archive of the run that asked it (--replies)`,
+  );
 }
 
 function chooseTeam({ team }: BlameOptions, head: BatchHead | undefined, file: string): string {

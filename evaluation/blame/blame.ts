@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { BatchEnd } from '../batch/batch.ts';
+import { formatAttemptKey } from '../batch/journal/journal.ts';
 import { type RunContext, Runner } from '../batch/runner.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
 import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
@@ -27,7 +28,10 @@ const LEAST_TRIES = 2;
  */
 export async function blame(
   plan: BlamePlan,
-  context: RunContext,
+  context: RunContext & {
+    /** Receives the number of branches that are decided so far. */
+    readonly onPlanned: (branches: number) => void;
+  },
 ): Promise<{ found: BlameFile; end: BatchEnd }> {
   const arms = planArms(plan);
   const file = JSON.stringify(buildBranchFile(plan.recorded, arms, listAttemptIds));
@@ -41,12 +45,27 @@ export async function blame(
       journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
     ).filter((result) => result !== undefined),
   );
+  let planned = 0;
+  const shown = new Set<string>();
+  const onEvent: RunContext['onEvent'] = (event) => {
+    if (event.kind === 'kept' || event.kind === 'finished') {
+      // A later stage meets the branches of earlier ones again.
+      const key = formatAttemptKey(event.attempt);
+      if (shown.has(key)) return;
+      shown.add(key);
+    }
+    context.onEvent(event);
+  };
   const ask = async (chosen: readonly Arm[], tries: number): Promise<BatchEnd> => {
     const asked = chosen.filter((arm) => trials.count(arm) < tries);
     if (asked.length === 0) return FINISHED;
-    for (const arm of asked) trials.setCount(arm, tries);
+    for (const arm of asked) {
+      planned += tries - trials.count(arm);
+      trials.setCount(arm, tries);
+    }
+    context.onPlanned(planned);
     const questions = asked.map(({ taskId }): Question => ({ ...plan.question, taskId }));
-    return (await runner.runTeam(plan.team, context, { questions, repeat: tries })).end;
+    return (await runner.runTeam(plan.team, { ...context, onEvent }, { questions, repeat: tries })).end;
   };
   try {
     const end = await examine(plan, trials, ask);

@@ -69,7 +69,7 @@ function listMessages({ packets, header }: Recording, taskId: string): Message[]
     const [some = 'none', ...more] = [...known];
     throw new MeshError(
       'usage',
-      `question ${taskId} is not in the recording of team ${header.team}; it has ${some}${more.length === 0 ? '' : ` and ${more.length} others`}`,
+      `question ${taskId} is not in the recording of team ${header.team}; it has ${some}${more.length === 0 ? '' : ` and ${more.length} others`}. Of a batch that was resumed, name the archive of the run that asked it (--replies)`,
     );
   }
   const payloads = new Map(packets.map(({ packet }) => [packet.id, packet.payload]));

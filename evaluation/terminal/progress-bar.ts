@@ -13,7 +13,7 @@ const CLEAR_LINE = '\r\u001b[K';
  * with the estimated time left. Notes appear above the bar.
  */
 export class ProgressBar {
-  readonly #total: number;
+  #total: number;
   readonly #noun: string;
   readonly #bar: SingleBar | undefined;
   readonly #startMs = performance.now();
@@ -56,6 +56,12 @@ export class ProgressBar {
     this.#said = this.#done;
     const parts = [formatDone(Math.floor(this.#done), this.#total, this.#noun), ...counts];
     printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
+  }
+
+  /** Changes the number of items, of which more turned out to be needed. */
+  set total(total: number) {
+    this.#total = total;
+    this.#bar?.setTotal(total);
   }
 
   /** Prints a note above the bar. */

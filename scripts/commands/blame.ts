@@ -105,15 +105,17 @@ async function run(options: BlameOptions): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
   const plan = await blamePlan(options);
-  const progress = await createBatchProgress(countBranches(plan), 'branches');
+  const first = countBranches(plan);
+  const progress = await createBatchProgress(first, 'branches');
   for (const warning of plan.warnings) progress.note(warning);
   const { messages } = plan.recorded;
   progress.note(
-    `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${countBranches(plan)} branches, and more for suspects and where it is undecided, live with ${plan.team.fingerprint.model}`,
+    `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${first} branches at first, then more for suspects and where it is undecided, live with ${plan.team.fingerprint.model}`,
   );
   const { found, end } = await blame(plan, {
     redact: createRedactor(process.env),
     onEvent: (event) => progress.event(event),
+    onPlanned: (branches) => progress.setTotal(Math.max(first, branches)),
     signal: interruption.signal,
     observer: progress.observer,
   }).finally(() => progress.end());

@@ -40,6 +40,10 @@ describe('gaia blame', () => {
       'The answer was right, and no message was found to have made the answer wrong.',
     );
     expect(honest.stdout).not.toMatch(/\d +made the answer wrong/);
+    // The progress ends with the number of branches of the summary.
+    const [, branches = ''] = /^(\d+) branches, 0 without an answer/m.exec(honest.stdout) ?? [];
+    const [last = ''] = honest.stderr.match(/^\d+\/\d+ branches, .*$/gm)?.slice(-1) ?? [];
+    expect(last).toMatch(new RegExp(`^(?:${branches}/${branches}|\\d+/${branches}) branches, `));
   });
 
   test('names each of two liars, and asks a model only for what follows the branch', async () => {
@@ -104,5 +108,14 @@ describe('gaia blame', () => {
     ]);
     const replacement = await blame(folder, 'lamp', '--replace', 'lies');
     expect(replacement.stderr).toContain('--replace lies: expected truth, other, neutral');
+    await run(folder, '--limit', '1');
+    await run(folder, '--limit', '1');
+    const cached = await blame(folder, 'lamp');
+    expect([cached.code, cached.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'question lamp was answered from the cache, so the batch has no messages of it: run the batch again with --no-cache',
+      ),
+    ]);
   });
 });
