@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { type HrTime, SpanKind, SpanStatusCode, ValueType } from '@opentelemetry/api';
@@ -27,6 +29,9 @@ const MAX_REQUEST_CHARACTERS = 2_000_000;
 /** Timeout of one request, including the exporter's retries. */
 const REQUEST_MS = 30_000;
 
+/** Time to connect to a collector. */
+const CONNECT_MS = 5_000;
+
 const SCOPE = { name: 'gaia-mesh', version: packageVersion };
 
 /** Returns the lines of a file of spans and of one of metrics in the format of OTLP's file exporter. */
@@ -45,6 +50,7 @@ export function formatTelemetry(telemetry: RunTelemetry): { spans: string[]; met
  * @throws Error with the collector's message
  */
 export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
+  await checkListening(new URL(endpoint));
   const settings = (path: string) => ({ url: joinUrl(endpoint, path).href, timeoutMillis: REQUEST_MS });
   const spans = new OTLPTraceExporter(settings('/v1/traces'));
   const metrics = new OTLPMetricExporter(settings('/v1/metrics'));
@@ -53,6 +59,22 @@ export async function send(telemetry: RunTelemetry, endpoint: string): Promise<v
     await awaitExport((done) => metrics.export(toResourceMetrics(telemetry), done));
   } finally {
     await Promise.all([spans.shutdown(), metrics.shutdown()]);
+  }
+}
+
+/** Connects once, because the exporters would try a closed port again for a quarter of a minute. A proxy connects by itself. */
+async function checkListening({ hostname, port, protocol }: URL): Promise<void> {
+  if (process.env.NODE_USE_ENV_PROXY === '1') return;
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  const socket = connect({ host, port: Number(port || (protocol === 'https:' ? 443 : 80)) });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'AbortError')
+      throw new Error(`no connection within ${CONNECT_MS / 1000} s`, { cause: error });
+    throw error;
+  } finally {
+    socket.destroy();
   }
 }
 

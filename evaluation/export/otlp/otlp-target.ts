@@ -44,7 +44,7 @@ export async function openOtlp(target: string): Promise<OtlpTarget> {
         } catch (cause) {
           throw new MeshError(
             'io',
-            `the collector at ${url} did not take ${telemetry.spans.length} spans: ${toErrorMessage(cause)}`,
+            `the collector at ${url} did not take ${telemetry.spans.length} spans: ${toErrorMessage(cause)}; a file name in place of the URL keeps them`,
             {
               cause,
             },

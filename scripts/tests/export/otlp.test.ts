@@ -96,6 +96,22 @@ describe('spans of a run', () => {
     expect(packets.reduce((sum, point) => sum + Number(point.count), 0)).toBeGreaterThan(8);
   });
 
+  // The exporters' own patience is above this limit.
+  test('for a collector that does not listen are refused at once, with what to do', async () => {
+    const { code, stderr } = await callCli([
+      'export',
+      archive,
+      '--as',
+      'otlp',
+      '--out',
+      'http://127.0.0.1:9',
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /did not take \d+ spans: connect ECONNREFUSED .*; a file name in place of the URL/,
+    );
+  }, 10_000);
+
   test('that do not arrive cost no result, and the exit code says so', async () => {
     const receiver = await startOtlpReceiver(400);
     const out = temporaryFolder();
