@@ -106,6 +106,11 @@ export const seconds = parseNumber(
   (value) => value > 0 && value <= 86_400,
 );
 
+export const perSecond = parseNumber(
+  'expected a number a second, above 0 and at most 100000.',
+  (value) => value > 0 && value <= 100_000,
+);
+
 export const percent = parseNumber(
   'expected a percentage above 0, at most 100.',
   (value) => value > 0 && value <= 100,

@@ -50,12 +50,26 @@ export function parseEngineSettings<Known extends z.ZodType<Record<string, unkno
   const forbidden = reserved
     .filter((key) => Object.hasOwn(options, key))
     .map((key) => `${key} cannot be set`);
-  const faults = [
-    ...(settings.success ? [] : [formatIssues(settings.error)]),
-    ...(model.success ? [] : [formatIssues(model.error)]),
-    ...forbidden,
-  ];
-  if (settings.success && model.success && faults.length === 0)
+  if (settings.success && model.success && forbidden.length === 0)
     return { settings: settings.data, model: model.data };
-  throw new MeshError('usage', `options of the ${name} engine: ${faults.join('; ')}`);
+  throw createOptionError(name, options, [settings, model], forbidden);
+}
+
+/** Creates the error for options that do not match their schemas, each with its value. */
+export function createOptionError(
+  engine: string,
+  options: Readonly<Record<string, JsonValue>>,
+  results: readonly z.ZodSafeParseResult<unknown>[],
+  others: readonly string[] = [],
+): MeshError {
+  const issues = results.flatMap(({ error }) => error?.issues ?? []);
+  const faults = issues.map((issue) => {
+    const text = formatIssues(new z.ZodError([issue]));
+    const [key] = issue.path;
+    return key === undefined ? text : text.replace(':', `=${JSON.stringify(options[String(key)])}:`);
+  });
+  return new MeshError(
+    'usage',
+    `the engine ${engine} does not take an option (--engine-option, or options in a team file): ${[...faults, ...others].join('; ')}`,
+  );
 }

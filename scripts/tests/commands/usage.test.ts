@@ -39,6 +39,7 @@ describe('the command line', () => {
     [['bench', '--concurrency', '0'], '--concurrency'],
     [['bench', '--limit', 'x'], '--limit'],
     [['bench', '--timeout', '-1'], '--timeout'],
+    [['compare', '--stacks', 'mesh/json', '--rate', 'x'], 'expected a number a second, above 0'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
     [['agent', '--tool', 'triple', '--port', '0'], '--id'],

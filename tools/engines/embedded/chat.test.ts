@@ -217,8 +217,14 @@ describe('its replies', () => {
     'cannot be had with %j',
     (options: object) => {
       expect(() => createExtractiveEngine({ options: { ...options } })).toThrow(
-        /options of the extractive engine/,
+        /the engine extractive does not take an option .*: \w+=/,
       );
     },
   );
+
+  test('are refused with the value that was given', () => {
+    expect(() => createExtractiveEngine({ options: { temperature: 'hot' } })).toThrow(
+      /: temperature="hot": expected number, got string$/,
+    );
+  });
 });

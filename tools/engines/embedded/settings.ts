@@ -1,7 +1,6 @@
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { EngineOptions } from '../engine-options.ts';
+import { createOptionError } from '../engine-settings.ts';
 
 /** The embedded engine's own options. Options for models (`tool_calls`, `context`) have no effect. */
 const settingsSchema = z.looseObject({
@@ -24,5 +23,5 @@ export const embeddedOptions: readonly string[] = Object.keys(settingsSchema.sha
 export function parseEmbeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
   const parsed = settingsSchema.safeParse(options);
   if (parsed.success) return parsed.data;
-  throw new MeshError('usage', `options of the extractive engine: ${formatIssues(parsed.error)}`);
+  throw createOptionError('extractive', options, [parsed]);
 }
