@@ -30,8 +30,7 @@ export class ExchangeLog {
 
   /** Appends an exchange; it is in the file when this returns. */
   note({ taskId, role, packetType }: ExchangeOf, exchange: ModelExchange): void {
-    const { key, model, messages, tools, schema, reply, promptTokens, completionTokens, startedUs, endedUs } =
-      exchange;
+    const { key, model, messages, tools, schema, reply, promptTokens, completionTokens } = exchange;
     const line: Omit<ExchangeLine, 'task_id'> = {
       role,
       packet_type: packetType,
@@ -48,8 +47,9 @@ export class ExchangeLog {
       },
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
-      started_us: startedUs,
-      ended_us: endedUs,
+      counts: exchange.counts,
+      started_us: exchange.startedUs,
+      ended_us: exchange.endedUs,
     };
     this.#log.info({ task_id: taskId, ...line });
   }

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { JsonObject } from './packet.ts';
-import type { PromptPart } from './prompt-part.ts';
+import type { PromptPart, TokenCounts } from './prompt-part.ts';
 import type { Warning } from './warning.ts';
 
 /**
@@ -151,6 +151,8 @@ export interface ModelExchange {
   /** The server's own figures; null if it reported none. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
+  /** The tokens by part, if the server counted them so. */
+  readonly counts?: TokenCounts | undefined;
   /**
    * Start of the request and end of the reply by `monotonicUs`, including failed tries and the waits between
    * them.

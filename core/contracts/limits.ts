@@ -284,8 +284,14 @@ export const LLAMA_LIMITS = {
   contextTokens: 8192,
   /** Tokens of a reply whose request sets no number: a longer one is a loop, or more than any role reads. */
   replyTokens: 2048,
-  /** Tokens that are read in one step. A conversation that goes on reads its earlier steps from memory, and gets the same words. */
-  stepTokens: 256,
+  /**
+   * Tokens that are read in one step. A conversation that goes on reads its earlier steps from memory, and gets the same words. Steps of half
+   * as many tokens take twice the time for each.
+   */
+  stepTokens: 64,
+  /** Openings of prompts whose state is kept in files, and their bytes: teams have up to ten roles, and a token of a model of 4 GB some 150 kB. */
+  openings: 16,
+  openingBytes: 1024 * 1024 * 1024,
   /** Time for one reply; the client's own limit is mostly shorter. */
   replyMs: 30 * 60_000,
   /** Requests that wait for their turn: a run holds four permits, and several runs never share a process. */
@@ -294,6 +300,8 @@ export const LLAMA_LIMITS = {
   bodyBytes: 16 * 1024 * 1024,
   /** Characters of a prompt per token of the context: no tokenizer has longer tokens on average, so that longer ones are not counted. */
   charactersPerToken: 32,
+  /** Parts of a message whose tokens are counted apart: a prompt has some twenty. */
+  messageParts: 1_000,
   /** Pause between signs of life to a client whose reply has not begun. */
   heartbeatMs: 10_000,
   /** Time to load a model; a disk takes a minute for one that fills the memory. */

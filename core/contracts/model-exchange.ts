@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { ModelExchange } from './engine.ts';
 import { isJsonObject, type JsonObject } from './packet.ts';
-import { PROMPT_KINDS } from './prompt-part.ts';
+import { PROMPT_KINDS, tokenCountsSchema } from './prompt-part.ts';
 
 /**
  * File in an agent's workspace that holds its exchanges with models ({@link exchangeLineSchema}), including
@@ -56,6 +56,7 @@ export const exchangeLineSchema = z.union([
     }),
     prompt_tokens: tokens,
     completion_tokens: tokens,
+    counts: tokenCountsSchema.optional(),
     /** Optional, because an engine that the user wrote may leave them out. */
     started_us: z.number().nonnegative().optional(),
     ended_us: z.number().nonnegative().optional(),

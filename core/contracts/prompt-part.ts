@@ -1,3 +1,5 @@
+import * as z from 'zod';
+
 /**
  * Kinds of parts of a prompt, by which each of its tokens is on one line of the token ledger:
  *
@@ -33,6 +35,27 @@ export interface PromptPart {
   /** Name of the prompt variable that it came from, if any. */
   readonly name?: string;
 }
+
+/** Maximum parts of one exchange whose tokens are kept: a conversation of thirty turns has some hundred. */
+const MAX_COUNTED_PARTS = 10_000;
+
+/**
+ * Tokens of one exchange by part, as a server that knows what the parts are counted them with its own tokenizer. `digest` is the same for
+ * the same text and identifies parts that a model reads again.
+ */
+export const tokenCountsSchema = z.object({
+  parts: z
+    .array(
+      z.object({ kind: z.enum(PROMPT_KINDS), tokens: z.int().nonnegative(), digest: z.string().max(24) }),
+    )
+    .max(MAX_COUNTED_PARTS),
+  completion: z.object({
+    answer: z.int().nonnegative(),
+    reasoning: z.int().nonnegative(),
+    tool_calls: z.int().nonnegative(),
+  }),
+});
+export type TokenCounts = z.infer<typeof tokenCountsSchema>;
 
 /** Returns the content of a message that says why a reply could not be used. */
 export function asRetry(text: string): { readonly content: string; readonly parts: readonly PromptPart[] } {

@@ -81,6 +81,7 @@ export function restoreExchange(
     reply: { content, reasoning, toolCalls: tool_calls, finish },
     promptTokens: line.prompt_tokens,
     completionTokens: line.completion_tokens,
+    counts: line.counts,
     startedUs: line.started_us,
     endedUs: line.ended_us,
   };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
 import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
+import { tokenCountsSchema } from '../contracts/prompt-part.ts';
 import { parseJsonLine, tryParseJson } from '../system/json-line.ts';
 import { readExchangeLogs } from './recorded-exchange.ts';
 
@@ -18,6 +19,7 @@ export const replySchema = z.strictObject({
   finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
   prompt_tokens: z.int().nonnegative().nullable(),
   completion_tokens: z.int().nonnegative().nullable(),
+  counts: tokenCountsSchema.optional(),
 });
 
 /** A recorded model reply with the key of its request. */
@@ -42,8 +44,8 @@ function parseReplyLine(line: string): RecordedReply[] {
   const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
   // The line is a text, which replies do not need, or the logger's own.
   if (!parsed.success || 'text' in parsed.data) return [];
-  const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed.data;
-  return [{ key, role, model, ...reply, prompt_tokens, completion_tokens }];
+  const { key, role, model, reply, prompt_tokens, completion_tokens, counts } = parsed.data;
+  return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, counts }];
 }
 
 /** Formats replies as the file that agents' engines read: one JSON line each. */

@@ -1,7 +1,7 @@
 import type { ChatMessage, ModelExchange, ToolCall, ToolDefinition } from '../contracts/engine.ts';
 import { hashText } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/packet.ts';
-import type { PromptKind, PromptPart } from '../contracts/prompt-part.ts';
+import type { PromptKind, PromptPart, TokenCounts } from '../contracts/prompt-part.ts';
 import { formatForeignJson } from '../system/parse-json.ts';
 import { listParts } from './parts-of.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -35,26 +35,14 @@ const CHATML = { messageMarks: 4, replyMarks: 3 };
 const HARMONY = { messageMarks: 4, replyMarks: 2 };
 
 /**
- * Tokens of one part of one prompt. `digest` is the same for the same text and identifies parts that a model
- * reads again.
+ * Tokens of one exchange with a model, by the server's own count of its parts, by the encoding of the model's
+ * maker, or by o200k_base if both are unknown. The residual is the difference to the server's count:
+ * `promptTokens − Σ parts`, `completionTokens − Σ` of the three.
  */
-interface CountedPart {
-  readonly kind: PromptKind;
-  readonly tokens: number;
-  readonly digest: string;
-}
-
-/**
- * Tokens of one exchange with a model, by the encoding of the model's maker, or by o200k_base if it is
- * unknown. The residual is the difference to the server's count: `promptTokens − Σ parts`, `completionTokens
- * − Σ` of the three.
- */
-export interface CountedExchange {
-  readonly encoding: Encoding['name'];
+export interface CountedExchange extends TokenCounts {
+  readonly encoding: Encoding['name'] | 'the server';
   /** True if the model's own encoding and chat format are known; otherwise the count is an estimate. */
   readonly known: boolean;
-  readonly parts: readonly CountedPart[];
-  readonly completion: { readonly answer: number; readonly reasoning: number; readonly tool_calls: number };
 }
 
 /**
@@ -73,7 +61,7 @@ const CALL_MARKS = 3;
 const MAX_KEPT_COUNTS = 2_000;
 const kept = new Map<string, readonly number[]>();
 
-type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools'> & {
+type Counted = Pick<ModelExchange, 'model' | 'messages' | 'tools' | 'counts'> & {
   readonly reply: Pick<ModelExchange['reply'], 'content' | 'reasoning' | 'toolCalls'>;
 };
 
@@ -126,9 +114,16 @@ function formatType(schema: JsonValue, indent: number): string {
 }
 
 /** Counts the tokens of one exchange with a model by kind of part. */
-export async function countExchange({ model, messages, tools, reply }: Counted): Promise<CountedExchange> {
+export async function countExchange({
+  model,
+  messages,
+  tools,
+  reply,
+  counts,
+}: Counted): Promise<CountedExchange> {
+  if (counts !== undefined) return { encoding: 'the server', known: true, ...counts };
   const encoding = await loadEncoding(model);
-  const parts: CountedPart[] = [];
+  const parts: TokenCounts['parts'] = [];
   const add = (kind: PromptKind, text: string, tokens: number) => {
     if (tokens !== 0) parts.push({ kind, tokens, digest: hashText(text) });
   };

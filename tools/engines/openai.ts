@@ -6,8 +6,10 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
+import { tokenCountsSchema } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
 import * as z from 'zod';
 import {
   type CapabilityQuery,
@@ -49,6 +51,14 @@ export const openaiFormat: ModelFormat = {
 /** The format of the process that runs models: OpenAI's, with advice for a server that the user neither started nor can configure. */
 export const llamaFormat: ModelFormat = {
   ...openaiFormat,
+  // The process knows the model's tokenizer: told where the parts of a message end, it counts the tokens of each.
+  buildBody: (query, options) => ({
+    ...buildBody(query, options),
+    messages: query.messages.map((message) => ({
+      ...toWireMessage(message),
+      parts: listParts(message).map(({ kind, text }) => [kind, text.length]),
+    })),
+  }),
   buildAdvice: () => ({
     start:
       'the process that ran the model has ended, mostly for lack of memory: take a smaller model or --context',
@@ -128,13 +138,16 @@ function openReply(reply: ServerReply, { messages }: ModelQuery) {
       addChoice(reply, part);
     },
     end() {
-      const { prompt_tokens, completion_tokens, prompt_tokens_details } = isJsonObject(usage) ? usage : {};
+      const { prompt_tokens, completion_tokens, prompt_tokens_details, counts } = isJsonObject(usage)
+        ? usage
+        : {};
       const { cached_tokens } = isJsonObject(prompt_tokens_details) ? prompt_tokens_details : {};
       return reply.toReply(messages.length, {
         promptTokens: reply.readCount(prompt_tokens, 'usage.prompt_tokens'),
         completionTokens: reply.readCount(completion_tokens, 'usage.completion_tokens'),
         cachedTokens:
           reply.readCount(cached_tokens, 'usage.prompt_tokens_details.cached_tokens') ?? undefined,
+        counts: tokenCountsSchema.safeParse(counts).data,
       });
     },
   };

@@ -41,7 +41,8 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
     taken.set(key, times + 1);
     const recorded = known[times % known.length];
     if (recorded === undefined) throw createUnrecordedError(question, work, replies.size);
-    const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
+    const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens, counts } =
+      recorded;
     work.onExchange?.({
       key,
       model,
@@ -51,6 +52,7 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
       reply: { content, reasoning, toolCalls: tool_calls, finish },
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
+      counts,
       startedUs,
       endedUs: readMonotonicUs(),
     });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { findCacheFolder, findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -44,6 +45,17 @@ function ask(folder: string, questions: readonly object[], ...args: string[]) {
 function readAttempts(folder: string): Attempt[] {
   const lines = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line)).filter((line) => 'task_id' in line);
+}
+
+/** Expects that each token of a team's prompts and replies is on the line of its part, by the model's own tokenizer. */
+function expectWholeLedger(folder: string) {
+  const { token_ledger: ledger, token_sum: tokens } = JSON.parse(
+    readFileSync(path.join(folder, 'metrics.json'), 'utf8'),
+  );
+  const { prompt, completion, estimated, uncounted } = tokenLedgerSchema.parse(ledger);
+  expect({ estimated, uncounted }).toEqual({ estimated: false, uncounted: 0 });
+  expect([...prompt, ...completion].filter(({ kind }) => kind === 'residual')).toEqual([]);
+  expect([...prompt, ...completion].reduce((sum, line) => sum + line.tokens, 0)).toBe(tokens);
 }
 
 describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
@@ -178,8 +190,10 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
       'single',
       'supervisor',
     ]);
-    for (const { team, status } of attempts)
+    for (const { team, status } of attempts) {
       expect([team, status]).toEqual([team, expect.stringMatching(/^(answered|failed|timeout)$/)]);
+      expectWholeLedger(path.join(folder, 'a.runs', team));
+    }
     expect(attempts.find(({ team }) => team === 'single')).toMatchObject({
       status: 'answered',
       answer: expect.stringContaining('Paris'),

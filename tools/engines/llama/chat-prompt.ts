@@ -35,19 +35,20 @@ const STAND_INS = /\uE0F0(\d+)\uE0F1/;
  */
 export class ChatPrompt {
   readonly #template: JinjaTemplate;
-  readonly #hasTools: boolean;
+  /** True if the template shows tools and calls in its own words. */
+  readonly hasTools: boolean;
   readonly #marks: Readonly<Record<string, string>>;
 
   /** @param marks the texts of the tokens that begin and end a sequence */
   constructor(source: string, template: JinjaTemplate, marks: Readonly<Record<string, string>>) {
     this.#template = template;
-    this.#hasTools = /\btools\b/.test(source);
+    this.hasTools = /\btools\b/.test(source);
     this.#marks = marks;
   }
 
   /** @throws Error of the template, for a conversation that it does not take */
   render(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): RenderedPrompt {
-    const isTold = !this.#hasTools && (tools.length > 0 || messages.some(({ role }) => role === 'tool'));
+    const isTold = !this.hasTools && (tools.length > 0 || messages.some(({ role }) => role === 'tool'));
     const shown = isTold ? withTextTools(messages, tools) : messages;
     const offered = isTold || tools.length === 0 ? undefined : tools;
     try {

@@ -9,11 +9,12 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
+import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import * as z from 'zod';
 import { findTextCalls } from '../replies/text-calls.ts';
-import { CALL_MARK, type GenerateOptions, type LocalModel } from './local-model.ts';
+import { CALL_MARK, type GenerateOptions, type LocalModel, type TokenizedPrompt } from './local-model.ts';
 
 const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
 const textPart = z.object({ type: z.literal('text'), text: z.string() });
@@ -22,8 +23,15 @@ const content = z
   .nullish()
   .transform((text) => text ?? '');
 
+/** Kinds and lengths of the parts of a content, so that their tokens can be counted; unreadable ones are one part. */
+const parts = z
+  .array(z.tuple([z.enum(PROMPT_KINDS), z.int().nonnegative()]))
+  .max(LLAMA_LIMITS.messageParts)
+  .optional()
+  .catch(undefined);
+
 const messageSchema = z.discriminatedUnion('role', [
-  z.object({ role: z.enum(['system', 'developer', 'user']), content }),
+  z.object({ role: z.enum(['system', 'developer', 'user']), content, parts }),
   z.object({ role: z.literal('tool'), content, tool_call_id: z.string() }),
   z.object({
     role: z.literal('assistant'),
@@ -204,7 +212,7 @@ async function complete(
   const signal = AbortSignal.any([left.signal, AbortSignal.timeout(LLAMA_LIMITS.replyMs)]);
   const tools = query.tool_choice === 'none' ? [] : (query.tools ?? []).map((tool) => tool.function);
   const prompt = tokenizeQuery(query, tools, model);
-  const room = model.contextTokens - prompt.length;
+  const room = model.contextTokens - prompt.tokens.length;
   const asked = query.max_completion_tokens ?? query.max_tokens ?? LLAMA_LIMITS.replyTokens;
   const options = readOptions(query, tools, { maxTokens: Math.min(asked, room), signal });
   const stream = query.stream === true ? new CompletionStream(response, query, tools) : undefined;
@@ -222,9 +230,13 @@ async function complete(
       }
     });
     const usage = {
-      prompt_tokens: prompt.length,
+      prompt_tokens: prompt.tokens.length,
       completion_tokens: whole.tokens,
-      total_tokens: prompt.length + whole.tokens,
+      total_tokens: prompt.tokens.length + whole.tokens,
+      counts: {
+        parts: prompt.parts,
+        completion: { answer: whole.tokens - whole.callTokens, reasoning: 0, tool_calls: whole.callTokens },
+      },
     };
     const said = splitReply(whole.text, tools);
     const finish = said.calls.length > 0 ? 'tool_calls' : signal.aborted ? 'length' : whole.finish;
@@ -249,7 +261,11 @@ async function complete(
   }
 }
 
-function tokenizeQuery(query: ChatQuery, tools: readonly ToolDefinition[], model: LocalModel): number[] {
+function tokenizeQuery(
+  query: ChatQuery,
+  tools: readonly ToolDefinition[],
+  model: LocalModel,
+): TokenizedPrompt {
   const messages = toChatMessages(query);
   const { contextTokens } = model;
   const characters = messages.reduce((sum, message) => sum + message.content.length, 0);
@@ -261,7 +277,7 @@ function tokenizeQuery(query: ChatQuery, tools: readonly ToolDefinition[], model
     );
   // A tokenizer takes seconds for texts that would never fit.
   if (characters > contextTokens * LLAMA_LIMITS.charactersPerToken) throw tooLong(`${characters} characters`);
-  let prompt: number[];
+  let prompt: TokenizedPrompt;
   try {
     prompt = model.tokenize(messages, tools);
   } catch (error) {
@@ -271,7 +287,7 @@ function tokenizeQuery(query: ChatQuery, tools: readonly ToolDefinition[], model
     );
   }
   // A reply needs a token, too.
-  if (prompt.length >= contextTokens) throw tooLong(`${prompt.length} tokens`);
+  if (prompt.tokens.length >= contextTokens) throw tooLong(`${prompt.tokens.length} tokens`);
   return prompt;
 }
 
@@ -291,8 +307,15 @@ function toChatMessages({ messages }: Pick<ChatQuery, 'messages'>): ChatMessage[
         });
         return { role: 'assistant', content: message.content, toolCalls };
       }
-      default:
-        return { role: message.role === 'user' ? 'user' : 'system', content: message.content };
+      default: {
+        const { content, parts: lengths = [] } = message;
+        let end = 0;
+        const parts = lengths.map(([kind, length]) => {
+          end += length;
+          return { kind, text: content.slice(end - length, end) };
+        });
+        return { role: message.role === 'user' ? 'user' : 'system', content, parts };
+      }
     }
   });
 }

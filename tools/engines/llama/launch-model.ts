@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import type net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
@@ -18,6 +20,8 @@ export const startMessageSchema = z.strictObject({
   token: z.string(),
   folder: z.string(),
   gpu: z.union([z.string(), z.literal(false)]),
+  /** A folder for what the process keeps in files; the launcher removes it. */
+  states: z.string(),
 });
 
 /** A message that has the process load a model. */
@@ -203,6 +207,7 @@ async function start(): Promise<Started> {
   const { folder, gpu } = findInstallation();
   const server = await openPort(0);
   const token = `llama-${randomBytes(24).toString('hex')}`;
+  const states = mkdtempSync(path.join(tmpdir(), 'gaia-mesh-model-'));
   const program = fileURLToPath(new URL('./model-program.ts', import.meta.url));
   // The model may come from anywhere, and native code reads it: it gets no network where the system allows it.
   const { program: command, args } = isolateCommand([program]);
@@ -219,6 +224,7 @@ async function start(): Promise<Started> {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   child.on('error', (error) => resolve(error.message));
   child.on('exit', (code, signal) => {
+    rmSync(states, { recursive: true, force: true });
     started = undefined;
     loads.clear();
     const last = words.trim().split('\n').at(-1) ?? '';
@@ -226,7 +232,7 @@ async function start(): Promise<Started> {
   });
   server.on('connection', (socket) => socket.destroy());
   const { port } = server.address() as net.AddressInfo;
-  child.send({ token, folder, gpu }, server, () => server.close());
+  child.send({ token, folder, gpu, states }, server, () => server.close());
   child.unref();
   child.channel?.unref();
   (child.stderr as net.Socket | null)?.unref();

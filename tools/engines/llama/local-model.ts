@@ -1,9 +1,13 @@
+import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { PromptPart, TokenCounts } from '@gaia-mesh/core/contracts/prompt-part.ts';
+import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
 import { CHATML, ChatPrompt, type JinjaTemplate } from './chat-prompt.ts';
 import { buildCallGrammar, buildSchemaGrammar } from './schema-grammar.ts';
 
@@ -37,6 +41,8 @@ interface LlamaSequence {
   clearHistory(): Promise<void>;
   evaluateWithoutGeneratingNewTokens(tokens: number[]): Promise<void>;
   evaluate(tokens: number[], options: object): AsyncGenerator<number, void>;
+  saveStateToFile(file: string): Promise<{ readonly fileSize: number }>;
+  loadStateFromFile(file: string, risk: { readonly acceptRisk: true }): Promise<void>;
 }
 
 /** The library in the user's cache, and what it reports about its work. */
@@ -109,11 +115,29 @@ export interface GenerateOptions {
 interface GeneratedEnd {
   readonly finish: 'stop' | 'length';
   readonly tokens: number;
+  /** Tokens from the first call on. */
+  readonly callTokens: number;
+}
+
+export interface TokenizedPrompt {
+  readonly tokens: number[];
+  /** The tokens of each part; they sum to all. */
+  readonly parts: TokenCounts['parts'];
+  /** Tokens before the first content that is no system message: what all conversations of a role begin with. */
+  readonly opening: number;
 }
 
 /** The mark with which a reply begins a tool call. */
 export const CALL_MARK = '<tool_call>';
 const REPLACEMENT = '\uFFFD';
+
+interface LoadOptions {
+  readonly contextTokens: number;
+  /** Processor threads that compute; more than the free ones wait for each other and are far slower. */
+  readonly threads: number;
+  /** The folder for what is kept of prompts. */
+  readonly folder: string;
+}
 
 /** A model in memory with one context, which answers one request at a time. */
 export class LocalModel {
@@ -124,13 +148,15 @@ export class LocalModel {
   readonly #sequence: LlamaSequence;
   /** The prompt tokens in the context that were read in whole steps. */
   #kept: readonly number[] = [];
+  readonly #openings: Openings;
 
   private constructor(
     library: LlamaLibrary,
     model: LlamaModel,
     sequence: LlamaSequence,
-    contextTokens: number,
+    { contextTokens, folder }: LoadOptions,
   ) {
+    this.#openings = new Openings(sequence, folder);
     this.contextTokens = contextTokens;
     this.#library = library;
     this.#model = model;
@@ -144,19 +170,15 @@ export class LocalModel {
     });
   }
 
-  /** @param threads processor threads that compute; more than the free ones wait for each other and are far slower */
-  static async load(
-    library: LlamaLibrary,
-    file: string,
-    { contextTokens, threads }: { readonly contextTokens: number; readonly threads: number },
-  ): Promise<LocalModel> {
+  static async load(library: LlamaLibrary, file: string, options: LoadOptions): Promise<LocalModel> {
+    const { contextTokens, threads } = options;
     const model = await library.llama.loadModel({ modelPath: file });
     const context = await model.createContext({
       contextSize: contextTokens,
       batchSize: LLAMA_LIMITS.stepTokens,
       threads,
     });
-    return new LocalModel(library, model, context.getSequence(), contextTokens);
+    return new LocalModel(library, model, context.getSequence(), options);
   }
 
   /**
@@ -164,20 +186,98 @@ export class LocalModel {
    *
    * @throws Error of the template
    */
-  tokenize(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): number[] {
+  tokenize(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): TokenizedPrompt {
     const { bos, shouldPrependBosToken } = this.#model.tokens;
-    const tokens = this.prompt
-      .render(messages, tools)
-      .pieces.flatMap(({ text, message }) => this.tokenizeText(text, message === undefined));
-    return bos !== null && shouldPrependBosToken && tokens[0] !== bos ? [bos, ...tokens] : tokens;
+    const rendered = this.prompt.render(messages, tools);
+    const tokens: number[] = [];
+    const parts: TokenCounts['parts'] = [];
+    let opening: number | undefined;
+    let structure = 0;
+    for (const { text, message: index } of rendered.pieces) {
+      const message = index === undefined ? undefined : rendered.messages[index];
+      const own = this.#model.tokenize(text, message === undefined);
+      if (bos !== null && shouldPrependBosToken && tokens.length === 0 && own[0] !== bos) own.unshift(bos);
+      if (message === undefined) structure += own.length;
+      else {
+        if (message.role !== 'system') opening ??= tokens.length;
+        const texts = listParts(message);
+        this.#countTexts(texts, own).forEach((count, at) => {
+          const part = texts[at];
+          if (part !== undefined && count > 0)
+            parts.push({ kind: part.kind, tokens: count, digest: hashText(part.text) });
+        });
+      }
+      for (const token of own) tokens.push(token);
+    }
+    if (this.prompt.hasTools) {
+      for (const part of this.#countOwnWords(messages, tools)) {
+        parts.push(part);
+        structure -= part.tokens;
+      }
+    }
+    parts.push({ kind: 'structure', tokens: structure, digest: '' });
+    return { tokens, parts, opening: opening ?? 0 };
   }
 
-  tokenizeText(text: string, hasMarks = false): number[] {
-    return this.#model.tokenize(text, hasMarks);
+  tokenizeText(text: string): number[] {
+    return this.#model.tokenize(text, false);
+  }
+
+  /** Counts what a template that shows tools and calls in its own words writes for them: the difference to a prompt without them. */
+  #countOwnWords(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): TokenCounts['parts'] {
+    const countWords = (some: readonly ChatMessage[], offered: readonly ToolDefinition[]) =>
+      this.prompt
+        .render(some, offered)
+        .pieces.filter(({ message }) => message === undefined)
+        .reduce((sum, { text }) => sum + this.#model.tokenize(text, true).length, 0);
+    const plain = messages.map((message) =>
+      message.role === 'assistant' ? { ...message, toolCalls: [] } : message,
+    );
+    const calls = messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+    );
+    if (tools.length === 0 && calls.length === 0) return [];
+    const without = countWords(messages, []);
+    const parts = [
+      {
+        kind: 'tools' as const,
+        tokens: countWords(messages, tools) - without,
+        digest: hashText(JSON.stringify(tools)),
+      },
+      {
+        kind: 'history' as const,
+        tokens: without - countWords(plain, []),
+        digest: hashText(JSON.stringify(calls)),
+      },
+    ];
+    return parts.filter((part) => part.tokens > 0);
+  }
+
+  /** Counts the tokens of each of the texts whose concatenation has these tokens: a token belongs to the text in which it begins. */
+  #countTexts(texts: readonly Pick<PromptPart, 'text'>[], tokens: readonly number[]): number[] {
+    let from = 0;
+    let begun = 0;
+    return texts.map(({ text }, index) => {
+      let [low, high] = [from, tokens.length];
+      const measure = (to: number) =>
+        this.#model.detokenize(tokens.slice(from, to), true, tokens.slice(Math.max(0, from - 8), from))
+          .length;
+      if (index === texts.length - 1) low = high;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (begun + measure(middle) < text.length) low = middle + 1;
+        else high = middle;
+      }
+      // The last token may reach into the next text.
+      begun = Math.max(0, begun + measure(low) - text.length);
+      const count = low - from;
+      from = low;
+      return count;
+    });
   }
 
   /** Yields the text of a reply as it is generated; ends when the signal is aborted. */
-  async *generate(prompt: number[], options: GenerateOptions): AsyncGenerator<string, GeneratedEnd> {
+  async *generate(prompt: TokenizedPrompt, options: GenerateOptions): AsyncGenerator<string, GeneratedEnd> {
     const rest = await this.#read(prompt, options.signal);
     const grammar = await this.#createGrammar(options);
     const { temperature, seed, topP = 0.95, topK = 40, minP = 0.05, penalties, signal } = options;
@@ -227,19 +327,27 @@ export class LocalModel {
       }
     }
     if (shown < text.length) yield text.slice(shown);
-    return { finish, tokens: generated.length };
+    const call = options.tools.length === 0 ? -1 : text.indexOf(CALL_MARK);
+    const [words = 0] =
+      call === -1
+        ? [generated.length]
+        : this.#countTexts([{ text: text.slice(0, call) }, { text: text.slice(call) }], generated);
+    return { finish, tokens: generated.length, callTokens: generated.length - words };
   }
 
   /**
    * Reads a prompt up to its last step, whose tokens are returned. Steps begin at fixed tokens, and those that an earlier prompt shares are
-   * kept: the numbers are the same as if they were read again, so that a reply does not depend on the requests before.
+   * kept, as are the openings of roles: the numbers are the same as if they were read again, so that a reply does not depend on the
+   * requests before.
    */
-  async #read(prompt: number[], signal: AbortSignal): Promise<number[]> {
+  async #read({ tokens: prompt, opening }: TokenizedPrompt, signal: AbortSignal): Promise<number[]> {
     const { stepTokens } = LLAMA_LIMITS;
     const shared = this.#kept.findIndex((token, index) => token !== prompt[index]);
     const most = Math.min(shared === -1 ? this.#kept.length : shared, prompt.length - 1);
     let read = most - (most % stepTokens);
-    await this.#sequence.adaptStateToTokens(prompt.slice(0, read), false);
+    const restored = await this.#openings.restore(prompt, read);
+    if (restored === undefined) await this.#sequence.adaptStateToTokens(prompt.slice(0, read), false);
+    else read = restored;
     if (this.#sequence.nextTokenIndex !== read) {
       // Some models cannot forget a part of their context.
       await this.#sequence.clearHistory();
@@ -251,6 +359,7 @@ export class LocalModel {
       await this.#sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(read, read + stepTokens));
       read += stepTokens;
       this.#kept = prompt.slice(0, read);
+      if (read === opening - (opening % stepTokens)) await this.#openings.keep(this.#kept);
     }
     return prompt.slice(read);
   }
@@ -275,6 +384,71 @@ export class LocalModel {
       mustCall ? `${rules.replace(/^root ::= /m, `root ::= "${CALL_MARK}" `)}` : rules,
     );
     return (text) => (mustCall || text.trimEnd().includes(CALL_MARK) ? state : undefined);
+  }
+}
+
+/** The state of the model after an opening, in a file. */
+interface Opening {
+  readonly tokens: readonly number[];
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * States of the model after the openings of prompts: the roles of a team take turns, and each would otherwise read its instructions and
+ * tools anew. They hold no document and no question.
+ */
+class Openings {
+  readonly #sequence: LlamaSequence;
+  readonly #folder: string;
+  /** The one that was used last is the last. */
+  #kept: Opening[] = [];
+  #count = 0;
+  #canKeep = true;
+
+  constructor(sequence: LlamaSequence, folder: string) {
+    this.#sequence = sequence;
+    this.#folder = folder;
+  }
+
+  /** Restores the longest opening of a prompt that is longer than `least`, and returns its tokens; undefined if there is none. */
+  async restore(prompt: readonly number[], least: number): Promise<number | undefined> {
+    const found = this.#kept
+      .filter(({ tokens }) => tokens.length > least && tokens.length < prompt.length)
+      .filter(({ tokens }) => tokens.every((token, index) => token === prompt[index]))
+      .reduce<Opening | undefined>(
+        (best, one) => (one.tokens.length > (best?.tokens.length ?? 0) ? one : best),
+        undefined,
+      );
+    if (found === undefined) return undefined;
+    this.#kept = [...this.#kept.filter((one) => one !== found), found];
+    await this.#sequence.loadStateFromFile(found.file, { acceptRisk: true });
+    return found.tokens.length;
+  }
+
+  /** Keeps the state after an opening, instead of those that were not used for the longest time. */
+  async keep(tokens: readonly number[]): Promise<void> {
+    const { openings, openingBytes } = LLAMA_LIMITS;
+    const isKept = this.#kept.some(
+      (one) =>
+        one.tokens.length === tokens.length && one.tokens.every((token, index) => token === tokens[index]),
+    );
+    if (isKept || !this.#canKeep) return;
+    this.#count += 1;
+    const file = path.join(this.#folder, `${this.#count}.state`);
+    try {
+      const { fileSize: bytes } = await this.#sequence.saveStateToFile(file);
+      this.#kept.push({ tokens, file, bytes });
+    } catch {
+      // A full disk costs time, and no answer.
+      this.#canKeep = false;
+      await rm(file, { force: true });
+    }
+    const sum = () => this.#kept.reduce((all, { bytes }) => all + bytes, 0);
+    while (this.#kept.length > openings || sum() > openingBytes) {
+      const [oldest] = this.#kept.splice(0, 1);
+      if (oldest !== undefined) await rm(oldest.file, { force: true });
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // The process that runs models for all agents of a run. It ends with its launcher, whose channel closes even if it is killed.
+import { mkdtempSync, rmSync } from 'node:fs';
 import type net from 'node:net';
 import os from 'node:os';
+import path from 'node:path';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { serveChat } from './chat-server.ts';
 import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
@@ -10,12 +12,17 @@ const models = new Map<string, LocalModel>();
 let library: Promise<LlamaLibrary> | undefined;
 
 process.on('SIGINT', () => undefined);
-// Threads of the library may be at work, which an orderly end would wait for.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+let states = '';
+process.on('disconnect', () => {
+  if (states !== '') rmSync(states, { recursive: true, force: true });
+  // Threads of the library may be at work, which an orderly end would wait for.
+  process.kill(process.pid, 'SIGKILL');
+});
 process.on('message', (message: unknown, handle) => {
   const start = startMessageSchema.safeParse(message);
   if (start.success) {
     const { token, folder, gpu } = start.data;
+    ({ states } = start.data);
     library = loadLibrary(folder, gpu);
     library.catch(() => undefined);
     return serveChat(handle as net.Server, { token, models });
@@ -35,7 +42,14 @@ async function load({
   try {
     loaded = await library;
     if (loaded === undefined) throw new Error('the library has not been named');
-    models.set(name, await LocalModel.load(loaded, file, { contextTokens, threads }));
+    models.set(
+      name,
+      await LocalModel.load(loaded, file, {
+        contextTokens,
+        threads,
+        folder: mkdtempSync(path.join(states, 'model-')),
+      }),
+    );
     process.send?.({ loaded: name });
   } catch (error) {
     process.send?.({ failed: name, why: loaded?.takeErrors() ?? toErrorMessage(error) });

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/c
 
 /** The rules that values share, in llama.cpp's GBNF (github.com/ggml-org/llama.cpp, grammars/README.md). */
 const SHARED = {
-  ws: '| " " | "\\n" [ \\t]{0,12}',
+  // A reply in one line has half the tokens of one with a line for each value.
+  ws: '" "?',
   // Small models repeat themselves in a text without a bound, until the reply is cut off.
   string: '"\\"" char{0,1000} "\\""',
   char: '[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',

@@ -1,5 +1,6 @@
 import type { ChatTurn, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
 import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import type { TokenCounts } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { MAX_BODY_BYTES } from '../http/body.ts';
 import { toReplyFailure } from '../http/reply-failure.ts';
 import { buildToolCalls } from './json-reply.ts';
@@ -17,6 +18,7 @@ export interface ModelReply {
   /** Prompt tokens that came from the server's cache, and those written into it at their own price. */
   readonly cachedTokens?: number | undefined;
   readonly cacheWriteTokens?: number | undefined;
+  readonly counts?: TokenCounts | undefined;
   /** The parts of it that could not be read, each with the reason. */
   readonly lost: readonly string[];
 }
@@ -143,7 +145,10 @@ export class ServerReply {
    */
   toReply(
     turn: number,
-    usage: Pick<ModelReply, 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens'>,
+    usage: Pick<
+      ModelReply,
+      'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'counts'
+    >,
   ): ModelReply {
     const named = this.#calls.filter(({ name }) => name !== '');
     for (const _ of this.#calls.slice(named.length)) this.lost.push('a call of a tool has no name');

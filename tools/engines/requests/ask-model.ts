@@ -171,7 +171,7 @@ function toExchange(
   { model, messages, tools, schema, reply: form }: ModelQuery,
   reply: ModelReply,
 ): ModelExchange {
-  const { content, thoughts, toolCalls, finish, promptTokens, completionTokens } = reply;
+  const { content, thoughts, toolCalls, finish, promptTokens, completionTokens, counts } = reply;
   return {
     key,
     model,
@@ -182,6 +182,7 @@ function toExchange(
     reply: { content, reasoning: thoughts === '' ? undefined : thoughts, toolCalls, finish },
     promptTokens,
     completionTokens,
+    counts,
   };
 }
 
