@@ -63,7 +63,15 @@ export function createAskingEngine(
         const { reply, by } = await ask({ messages, tools: [], schema: format }, work);
         const { model, url, cutReply } = by;
         const read = readJson(reply.content, schema);
-        if (read.fault === undefined) return result(read.value);
+        if (read.fault === undefined) {
+          if (read.isCut === true)
+            work.onWarning?.({
+              lost: 'part',
+              where: `the reply of ${model} at ${url} to ${prompt}`,
+              why: 'it was cut off in a list; the whole items before the cut are used',
+            });
+          return result(read.value);
+        }
         if (reply.finish === 'length') {
           throw new MeshError(
             'reply',

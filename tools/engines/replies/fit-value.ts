@@ -124,7 +124,9 @@ function isNothing(value: unknown): boolean {
 
 function fitList(value: unknown, { items, maxItems }: JsonObject): unknown {
   const item = isJsonObject(items) ? items : {};
-  const fitted = splitList(value).flatMap((one) => (isNothing(one) ? [] : [fitItem(one, item)]));
+  const given = splitList(value).flatMap((one) => (isNothing(one) ? [] : [fitItem(one, item)]));
+  // Small models say the same thing again until the reply is full.
+  const fitted = given.filter((one, index) => typeof one !== 'string' || given.indexOf(one) === index);
   return typeof maxItems === 'number' ? fitted.slice(0, maxItems) : fitted;
 }
 

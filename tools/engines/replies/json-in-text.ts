@@ -42,6 +42,33 @@ function findBraced(text: string): string[] {
   return found;
 }
 
+/**
+ * Returns an object that was cut off in one of its lists, closed behind the list's last whole item; undefined where the cut is elsewhere, since
+ * half a text is none. Small models fill a list until their reply is full.
+ */
+export function closeCutList(text: string): string | undefined {
+  const begin = text.indexOf('{');
+  if (begin === -1) return undefined;
+  const open: string[] = [];
+  let whole: number | undefined;
+  let isString = false;
+  for (let at = begin; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (isString) {
+      if (character === '\\') at += 1;
+      isString = character !== '"';
+    } else if (character === '"') isString = true;
+    else if (character === '{' || character === '[') open.push(character);
+    else if (character === '}' || character === ']') open.pop();
+    if (open.length === 0) return undefined;
+    const isInList = open.length === 2 && open[1] === '[';
+    if (open.length === 1) whole = undefined;
+    // A number is whole only with the comma that follows it.
+    else if (isInList && !isString && /["},]/.test(character)) whole = character === ',' ? at : at + 1;
+  }
+  return whole === undefined ? undefined : `${text.slice(begin, whole)}]}`;
+}
+
 /** Returns the candidate, and a repaired copy if models' typical slips are in it: trailing commas, comments, Python's True, False and None. */
 export function mendJsonTexts(candidate: string): string[] {
   const mended = candidate.replace(

@@ -120,6 +120,39 @@ test.each([
   expect(readJson(content, wanted).fault).toBeDefined();
 });
 
+test.each([
+  [
+    critique,
+    '{"quality":7,"relevance":9,"missing":[],"weaknesses":["vague","vague","no sour',
+    [[], ['vague']],
+  ],
+  [critique, 'Marks: {"quality":7,"relevance":9,"missing":["the \\"year\\"","', [['the "year"'], []]],
+  [
+    steps,
+    '{"steps":[{"task":"Read ]","uses":[]},{"task":"Sum","uses":[1',
+    [[{ task: 'Read ]', ...bare }], null],
+  ],
+])('a reply that was cut off in a list has the whole items before the cut: %#', (wanted, content, read) => {
+  const { value, isCut } = Object(readJson(content, wanted));
+  expect(isCut).toBe(true);
+  expect(
+    Object.keys(wanted.shape)
+      .map((key) => value?.[key])
+      .slice(-read.length),
+  ).toEqual(read);
+});
+
+test.each([
+  [critique, '{"quality":7,"relevance":9,"missing":["the ye'],
+  [critique, '{"quality":7,"relevance":9,"missing":[],"weaknesses'],
+  [critique, '{"quality":7,"relevance":'],
+  [steps, '{"steps":[{"task":"Sum","uses":['],
+  [stated, '{"sentence":1,"answer":"An'],
+  [stated, `{"sentence":${'['.repeat(100_000)}`],
+])('a reply that was cut off elsewhere is not used: %#', (wanted, content) => {
+  expect(readJson(content, wanted).fault).toBeDefined();
+});
+
 test('a megabyte of line ends is read in no time', () => {
   const startMs = cpuMs();
   expect(readJson(`\`\`\`${'\n'.repeat(1_000_000)}x`, schema).fault).toContain('not JSON');

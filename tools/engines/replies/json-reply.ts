@@ -5,9 +5,16 @@ import { keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { fitReply, readPlainReply } from './fit-value.ts';
-import { findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
+import { closeCutList, findJsonCandidates, mendJsonTexts } from './json-in-text.ts';
 
-type ReadJson = { readonly fault: string } | { readonly fault?: undefined; readonly value: unknown };
+type ReadJson =
+  | { readonly fault: string }
+  | {
+      readonly fault?: undefined;
+      readonly value: unknown;
+      /** True if the reply was cut off in a list, whose whole items are in the value. */
+      readonly isCut?: boolean;
+    };
 
 /**
  * Reads the value for which JSON of a schema was asked, regardless of the text around it, or says what is wrong, in words for the model.
@@ -15,6 +22,13 @@ type ReadJson = { readonly fault: string } | { readonly fault?: undefined; reado
  * {@link fitReply} makes fit, and plain words come last.
  */
 export function readJson(content: string, schema: z.ZodType): ReadJson {
+  const read = readWholeJson(content, schema);
+  const cut = read.fault === undefined ? undefined : closeCutList(content);
+  const rest = cut === undefined ? read : readWholeJson(cut, schema);
+  return rest.fault === undefined && cut !== undefined ? { ...rest, isCut: true } : read;
+}
+
+function readWholeJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
   let fault: string | undefined;
   const values = [...parseValues(content)].flatMap((value) => [value, ...unwrapValue(value)]);
