@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { findCacheFolder, findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
