@@ -10,10 +10,9 @@ interface DataToolEntry {
 }
 
 const FINDS_FILES: ToolNeeds = { files: 'read' };
-/** Files are read in a thread so that the tool can end it. */
-const READS_FILES: ToolNeeds = { files: 'read', workers: true };
 const WRITES_FILES: ToolNeeds = { files: 'write' };
-const RUNS_CODE: ToolNeeds = { files: 'read', childProcesses: true };
+/** Files are read, and code is run, by processes of their own, which the tool can end. */
+const RUNS_JOBS: ToolNeeds = { files: 'read', childProcesses: true };
 /** Needs of a tool that calls services; `further` names variables that it reads besides those of the services. */
 function describeServiceNeeds(services: readonly ServiceName[], further: readonly string[] = []): ToolNeeds {
   return { network: true, environment: [...listServiceVariables(services), ...further] };
@@ -65,16 +64,16 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // Files of the question.
   list_files: { load: async () => (await import('./files/find-file.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
-  read_file: { load: async () => (await import('./files/document-tools.ts')).readFile, needs: READS_FILES },
-  read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: READS_FILES },
+  read_file: { load: async () => (await import('./files/document-tools.ts')).readFile, needs: RUNS_JOBS },
+  read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: RUNS_JOBS },
   query_table: {
     load: async () => (await import('./files/tables/query-table.ts')).queryTable,
-    needs: RUNS_CODE,
+    needs: RUNS_JOBS,
   },
-  read_pdf: { load: async () => (await import('./files/document-tools.ts')).readPdf, needs: READS_FILES },
-  read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: READS_FILES },
-  read_pptx: { load: async () => (await import('./files/document-tools.ts')).readPptx, needs: READS_FILES },
-  read_zip: { load: async () => (await import('./files/document-tools.ts')).readZip, needs: READS_FILES },
+  read_pdf: { load: async () => (await import('./files/document-tools.ts')).readPdf, needs: RUNS_JOBS },
+  read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: RUNS_JOBS },
+  read_pptx: { load: async () => (await import('./files/document-tools.ts')).readPptx, needs: RUNS_JOBS },
+  read_zip: { load: async () => (await import('./files/document-tools.ts')).readZip, needs: RUNS_JOBS },
   // Images, audio and video.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
@@ -83,14 +82,14 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
         ['vision', 'gemini', 'ollama'],
         ['VISION_MODEL', 'GEMINI_MODEL', 'OLLAMA_VISION_MODEL'],
       ),
-      ...RUNS_CODE,
+      ...RUNS_JOBS,
     },
   },
   understand_audio: {
     load: async () => (await import('./media/understand-audio.ts')).understandAudio,
     needs: {
       ...describeServiceNeeds(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']),
-      ...READS_FILES,
+      ...RUNS_JOBS,
     },
   },
   understand_video: {
@@ -104,15 +103,15 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // Computation.
   calculator: {
     load: async () => (await import('./compute/calculator/calculator.ts')).calculator,
-    needs: RUNS_CODE,
+    needs: RUNS_JOBS,
   },
   python_repl: {
     load: async () => (await import('./compute/python/python-repl.ts')).pythonRepl,
-    needs: RUNS_CODE,
+    needs: RUNS_JOBS,
   },
   execute_python_file: {
     load: async () => (await import('./compute/python/execute-python-file.ts')).executePythonFile,
-    needs: RUNS_CODE,
+    needs: RUNS_JOBS,
   },
   // Memory of earlier attempts.
   gap_store: {

@@ -243,6 +243,59 @@ export const REDELIVER_AFTER_MS = 500;
 /** Maximum ids of finished packets that an agent remembers. Far more than can be under way to it. */
 export const MAX_DONE_IDS = 10_000;
 
+/** Bounds of a job, see `core/system/process/jobs.ts`. */
+export interface JobBounds {
+  /** Time for one job, or from one report of it to the next. */
+  readonly ms: number;
+  /** Memory of its process besides what an idle one takes; JavaScript's heap may have two thirds of it. */
+  readonly megabytes: number;
+  /** Jobs that one process does in turn; a fresh one for each by default, so that none sees what another left. */
+  readonly reuse?: number;
+}
+
+/** Bounds of the work that is done in processes of its own. */
+export const JOB_LIMITS = {
+  /** Jobs of a kind that one process has done at the same time; others wait. Two keep two cores busy. */
+  atOnce: 2,
+  /** Jobs of a kind that wait. Real use has far fewer; more are a loop. */
+  waiting: 256,
+  /** Time in which a process must be ready. It takes 0.1 to 0.5 s, and many times that on a busy machine. */
+  startMs: 60_000,
+  /** Time without work after which a process that is kept ends. */
+  idleMs: 60_000,
+  /** Bytes of an answer or report: as many as the text of a document, in which each letter may need an escape. */
+  answerBytes: 2 * MAX_DOCUMENT_BYTES,
+  /** Characters kept of what a process prints, of which its end may be explained, and of the explanation. */
+  printedCharacters: 2000,
+  reasonCharacters: 300,
+  /**
+   * A document. Spreadsheets of 100,000 rows and texts of 1,000 pages take a few seconds and a few 100 MB; only hostile
+   * ones reach the bounds.
+   */
+  document: { ms: 60_000, megabytes: 800 },
+  /** A document of a task in its agent: a library takes longer to load than most files take to read, so its process is kept. */
+  taskDocument: { ms: 60_000, megabytes: 800, reuse: 100 },
+  /** A table of questions: all of GAIA takes a tenth of this. */
+  rows: { ms: 20_000, megabytes: 350 },
+  /** A page of the web. Articles take a tenth of a second; a page that takes this long was made to. */
+  page: { ms: 10_000, megabytes: 768 },
+  webPdf: { ms: 30_000, megabytes: 768 },
+  /** Text in an image: a page of small print takes some seconds. */
+  image: { ms: 60_000, megabytes: 768 },
+  /**
+   * A calculation takes milliseconds, and less than one megabyte besides the 20 of its library: a longer one is a
+   * mistake or a bomb.
+   */
+  calculation: { ms: 5_000, megabytes: 192, reuse: 100_000 },
+  /**
+   * SQL over a table, and reading it: 200,000 rows take some seconds, the largest sheets half of the memory; work that
+   * takes this long does not end.
+   */
+  sql: { ms: 60_000, megabytes: 1536 },
+  /** A check of an adapter. The slowest takes about a second, and one that is quadratic in its bytes hours; all take 100 MB. */
+  contract: { ms: 60_000, megabytes: 1536 },
+} as const satisfies Record<string, number | JobBounds>;
+
 /** Bounds of SQL over a table of a document. */
 export const SQL_LIMITS = {
   /** Maximum characters of a statement. Statements of models have a few hundred. */
@@ -259,14 +312,6 @@ export const SQL_LIMITS = {
    */
   rowsShown: 200,
   charactersShown: 100_000,
-  /**
-   * Time limit for reading a file and running SQL over it: 200,000 rows take some seconds; work that takes this
-   * long does not end.
-   */
-  timeoutMs: 60_000,
-  /** Memory of the process that runs the SQL, and of its JavaScript heap. The largest sheets take half of it. */
-  memoryMb: 1536,
-  heapMb: 768,
 } as const;
 
 /**

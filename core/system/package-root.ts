@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readSystemCode } from '../contracts/errors.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
@@ -8,7 +9,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export const codeFolder: string = path.dirname(path.dirname(here));
 
 /** True in a checkout, which alone holds the sources; false for a package below a user's `node_modules`. */
-export const isCheckout: boolean = existsSync(path.join(codeFolder, 'scripts', 'main.ts'));
+export const isCheckout: boolean = isReadable(path.join(codeFolder, 'scripts', 'main.ts'));
 
 /** The package's own file, which every process reads: no schema checks it. */
 const {
@@ -43,8 +44,18 @@ export function findPackageFolders(folder: string): string[] {
   const above = path.dirname(folder);
   const store = path.join(folder, 'node_modules');
   const here =
-    path.basename(folder) !== 'node_modules' && existsSync(store)
+    path.basename(folder) !== 'node_modules' && isReadable(store)
       ? [...new Set([store, realpathSync(store)])].map((name) => name + path.sep)
       : [];
   return above === folder ? here : [...here, ...findPackageFolders(above)];
+}
+
+/** Returns false for a folder that this process may not read either: its child could not use it. */
+function isReadable(folder: string): boolean {
+  try {
+    return existsSync(folder);
+  } catch (error) {
+    if (readSystemCode(error) === 'ERR_ACCESS_DENIED') return false;
+    throw error;
+  }
 }

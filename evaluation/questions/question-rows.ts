@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
@@ -66,8 +67,9 @@ async function readRows(file: string): Promise<readonly TextLine[] | undefined> 
   const bytes = new Uint8Array(readUserFile(file, { what: 'question file', maxBytes: MAX_TABLE_BYTES }));
   let text: string;
   try {
+    const { signal } = new AbortController();
     // The whole path stands in the reader's reasons.
-    text = await readConfined({ name: file, bytes }, { kind: 'rows' }, new AbortController().signal);
+    ({ text } = await readConfined({ name: file, bytes }, { kind: 'rows' }, signal, JOB_LIMITS.rows));
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     throw new MeshError('config', error.message, { cause: error });

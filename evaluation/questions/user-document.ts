@@ -165,7 +165,7 @@ async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Co
   try {
     const loaded = await loadFile(file, path.basename(file));
     const reading = kind === 'spreadsheet' ? { kind, maxRows: MAX_TABLE_ROWS } : { kind };
-    const text = await readConfined(loaded, reading, new AbortController().signal);
+    const { text } = await readConfined(loaded, reading, new AbortController().signal);
     const content = stripFileLine(text);
     if (kind !== 'pdf') return { text: stripLinkTargets(content), notes: [] };
     return { ...stripPageNotes(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };

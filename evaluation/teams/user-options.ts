@@ -70,7 +70,7 @@ export async function loadChosenAdapters(specs: readonly string[]): Promise<Prot
 }
 
 async function assertConforms(file: string): Promise<void> {
-  const { checkContract } = await import('./contract-thread.ts');
+  const { checkContract } = await import('./check-contract.ts');
   const { results } = await checkContract({ file }, { stopsAtFailure: true });
   const failed = results.find(({ passed }) => !passed);
   if (failed === undefined) return;

@@ -11,8 +11,8 @@ import { readQuestions, readTaskFile } from '@gaia-mesh/evaluation/questions/rea
 import { readWtq } from '@gaia-mesh/evaluation/questions/wtq-questions.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { readArguments, readJson } from '@gaia-mesh/tools/engines/replies/json-reply.ts';
+import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
 import type { Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
-import { readInThread } from '@gaia-mesh/tools/files/reading/reading-thread.ts';
 import {
   docxOf,
   docxParagraph,
@@ -125,7 +125,7 @@ const PAGE =
   '<html><head><title>t</title></head><body><h1>h</h1><table><tr><td>1</td></tr></table></body></html>';
 
 /** Bounds for a document of a few kB. */
-const BOUNDS = { timeoutMs: 10_000, heapMb: 512, growthBytes: 512 * 2 ** 20 };
+const BOUNDS = { ms: 10_000, megabytes: 768, reuse: 100 };
 const neverEnds = new AbortController().signal;
 
 /** Builds the Parquet file of a recording's packets. */
@@ -140,7 +140,7 @@ async function buildParquet(): Promise<Uint8Array> {
 }
 
 /**
- * Creates a target that reads documents in a thread, as agents do: a library may throw where no caller
+ * Creates a target that reads documents in a process, as agents do: a library may throw where no caller
  * catches.
  */
 function createDocumentReader(
@@ -153,7 +153,7 @@ function createDocumentReader(
     name: `document:${name}`,
     samples: async () => [await sample()],
     read: (bytes) =>
-      readInThread({ name: fileName, bytes: new Uint8Array(bytes) }, reading, neverEnds, BOUNDS),
+      readConfined({ name: fileName, bytes: new Uint8Array(bytes) }, reading, neverEnds, BOUNDS),
   });
 }
 

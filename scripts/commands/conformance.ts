@@ -1,6 +1,7 @@
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { argument, defineTable, flag, option, seconds } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { CHECK_SECONDS, checkContract } from '@gaia-mesh/evaluation/teams/contract-thread.ts';
+import { checkContract } from '@gaia-mesh/evaluation/teams/check-contract.ts';
 import { parseFileName } from '@gaia-mesh/evaluation/teams/user-files.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
@@ -11,7 +12,11 @@ import { defineOptions } from '../command-line/options.ts';
 const conformanceTable = defineTable({
   options: z.object({
     file: argument('<file>', 'check this file, or the adapter of this name', z.string()),
-    timeout: option('<seconds>', 'stop each check after this time', seconds.default(CHECK_SECONDS)),
+    timeout: option(
+      '<seconds>',
+      'stop each check after this time',
+      seconds.default(JOB_LIMITS.contract.ms / 1000),
+    ),
     json: flag('print results as JSON'),
   }),
 });

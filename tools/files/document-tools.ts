@@ -1,13 +1,14 @@
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
 import { loadTaskFile } from './load-file.ts';
+import { readConfined } from './read-confined.ts';
 import { isWebPage, type Reading } from './reading/reading.ts';
-import { readInThread } from './reading/reading-thread.ts';
 import { reportText } from './text-report.ts';
 
 /**
- * Creates a tool that reads files of one kind by a library, in a thread; `reading` translates the tool's other inputs.
+ * Creates a tool that reads files of one kind by a library, in a process of its own; `reading` translates the tool's other inputs.
  */
 function createDocumentTool<Asked extends JsonObject & { readonly file: string }>(
   name: string,
@@ -20,7 +21,12 @@ function createDocumentTool<Asked extends JsonObject & { readonly file: string }
     description,
     input,
     async run(asked, context) {
-      return readInThread(await loadTaskFile(context, asked.file), reading(asked), context.signal);
+      return readConfined(
+        await loadTaskFile(context, asked.file),
+        reading(asked),
+        context.signal,
+        JOB_LIMITS.taskDocument,
+      );
     },
   };
 }
@@ -36,7 +42,8 @@ export const readFile: DataTool<z.infer<typeof textInput>> = {
   async run(asked, context) {
     const loaded = await loadTaskFile(context, asked.file);
     // A library reads it, and a hostile page may make the library hang.
-    if (isWebPage(loaded.name)) return readInThread(loaded, { kind: 'html' }, context.signal);
+    if (isWebPage(loaded.name))
+      return readConfined(loaded, { kind: 'html' }, context.signal, JOB_LIMITS.taskDocument);
     return { text: reportText(loaded) };
   },
 };

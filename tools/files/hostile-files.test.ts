@@ -3,8 +3,8 @@ import * as XLSX from '@e965/xlsx';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readConfined } from './read-confined.ts';
 import { perform, type Reading } from './reading/reading.ts';
-import { readInThread } from './reading/reading-thread.ts';
 import {
   docxOf,
   docxParagraph,
@@ -152,38 +152,37 @@ describe('a file that was made to take for ever is stopped', () => {
       name: '/FlateDecode',
       pack: () => deflateSync(Buffer.alloc(400e6, ' '), { level: 1 }),
     });
-    const bounds = { timeoutMs: 60_000, heapMb: 512, growthBytes: 256 * 1024 * 1024 };
-    await expect(readInThread(loaded('a.pdf', bomb), { kind: 'pdf' }, idle, bounds)).rejects.toThrow(
-      `a.pdf was not read: it took more than ${bounds.growthBytes} bytes of memory`,
+    const bounds = { ms: 60_000, megabytes: 256 };
+    await expect(readConfined(loaded('a.pdf', bomb), { kind: 'pdf' }, idle, bounds)).rejects.toThrow(
+      'a.pdf was not read: it took more than 256 MB of memory',
     );
   });
 
   test('when it takes too much of the heap', async () => {
     const bytes = await docxOf(docxParagraph('x').repeat(60_000));
-    const bounds = { timeoutMs: 60_000, heapMb: 48, growthBytes: 2 ** 31 };
-    await expect(readInThread(loaded('a.docx', bytes), { kind: 'docx' }, idle, bounds)).rejects.toThrow(
-      'a.docx was not read: it took more than 48 MB of memory',
+    const bounds = { ms: 60_000, megabytes: 72 };
+    await expect(readConfined(loaded('a.docx', bytes), { kind: 'docx' }, idle, bounds)).rejects.toThrow(
+      'a.docx was not read: it took more than 72 MB of memory',
     );
   });
 
   test('when it takes too long', async () => {
     const operators = `BT /F1 12 Tf ${`(${'a'.repeat(60)}) Tj 0 -1 Td `.repeat(500_000)} ET`;
     const bytes = pdfOf([operators], { name: '/FlateDecode', pack: deflateSync });
-    const bounds = { timeoutMs: 1500, heapMb: 768, growthBytes: 2 ** 31 };
-    await expect(readInThread(loaded('a.pdf', bytes), { kind: 'pdf' }, idle, bounds)).rejects.toThrow(
+    const bounds = { ms: 1500, megabytes: 1200 };
+    await expect(readConfined(loaded('a.pdf', bytes), { kind: 'pdf' }, idle, bounds)).rejects.toThrow(
       'a.pdf was not read: it took longer than 1.5 s',
     );
   });
 
-  test('a thread that was stopped leaves room for others', async () => {
+  test('a process that was stopped leaves room for others', async () => {
     const hang = () =>
-      readInThread(loaded('a.csv', 'a,b\n'.repeat(1000)), { kind: 'spreadsheet' }, idle, {
-        timeoutMs: 1,
-        heapMb: 64,
-        growthBytes: 2 ** 31,
+      readConfined(loaded('a.csv', 'a,b\n'.repeat(1000)), { kind: 'spreadsheet' }, idle, {
+        ms: 1,
+        megabytes: 96,
       });
     await Promise.all(Array.from({ length: 5 }, () => expect(hang()).rejects.toThrow('it took longer than')));
-    expect((await readInThread(loaded('a.csv', 'a,b\n1,2\n'), { kind: 'spreadsheet' }, idle)).text).toContain(
+    expect((await readConfined(loaded('a.csv', 'a,b\n1,2\n'), { kind: 'spreadsheet' }, idle)).text).toContain(
       '| 2 | 1 | 2 |',
     );
   });

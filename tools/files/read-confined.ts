@@ -1,40 +1,37 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../web/confined.ts';
+import { JOB_LIMITS, type JobBounds } from '@gaia-mesh/core/contracts/limits.ts';
+import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
+import type { DataToolReply } from '../data-tool.ts';
 import { quoteFileName } from './find-file.ts';
 import { loadFile } from './load-file.ts';
 import type { LoadedFile } from './loaded-file.ts';
 import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
-const JOB = 'read-document';
-/** Limits equal to those of documents that agents read in a thread, see `reading-thread.ts`. */
-const LIMITS = { timeoutMs: 60_000, heapMb: 512, rssMb: 800, maxOutputBytes: 2 * MAX_DOCUMENT_BYTES };
-/** Limits of a table of questions: all of GAIA takes a tenth of them. */
-const ROWS_LIMITS = { ...LIMITS, timeoutMs: 20_000, heapMb: 256, rssMb: 350 };
+const readDocument = defineJob(
+  new URL('./read-confined.ts', import.meta.url),
+  'read-document',
+  async () =>
+    ({ file, reading }: { file: LoadedFile; reading: Reading }) =>
+      perform(reading, file),
+);
 
 /**
- * Reads a file in a process without rights or keys, for a caller that has both. When that process dies, only this file
- * is not read.
+ * Reads a file in a process without rights or keys: when a library hangs, dies or uses up memory over hostile bytes,
+ * only this file is not read.
  *
  * @throws MeshError `tool` when the file cannot be read, not in time or not within the memory, or when `signal` is
  * aborted
  */
 export async function readConfined(
-  { name, bytes }: LoadedFile,
+  file: LoadedFile,
   reading: Reading,
   signal: AbortSignal,
-): Promise<string> {
-  const input = packTask({ name, reading }, bytes);
-  const outcome = await runConfined(new URL('./read-confined.ts', import.meta.url), JOB, input, {
-    ...(reading.kind === 'rows' ? ROWS_LIMITS : LIMITS),
-    signal,
-  });
-  if ('output' in outcome) return outcome.output;
-  const { stopped } = outcome;
-  // Readers name the file in their reasons.
-  const isNamed = stopped.includes(quoteFileName(name));
-  throw new MeshError('tool', isNamed ? stopped : `${quoteFileName(name)} was not read: ${stopped}`);
+  bounds: JobBounds = JOB_LIMITS.document,
+): Promise<DataToolReply> {
+  const outcome = await runJob(readDocument, { file, reading }, bounds, { signal });
+  if ('answer' in outcome) return outcome.answer;
+  throw new MeshError('tool', `${quoteFileName(file.name)} was not read: ${outcome.stopped}`);
 }
 
 /**
@@ -48,12 +45,5 @@ export async function readAnyText(file: string, signal: AbortSignal): Promise<st
   const loaded = await loadFile(file, path.basename(file));
   const reading = chooseReading(loaded.name);
   if (reading.kind === 'text') return stripFileLine((await perform(reading, loaded)).text);
-  return stripFileLine(await readConfined(loaded, reading, signal));
+  return stripFileLine((await readConfined(loaded, reading, signal)).text);
 }
-
-async function readHere(input: Uint8Array): Promise<string> {
-  const { task, bytes } = unpackTask<{ name: string; reading: Reading }>(input);
-  return (await perform(task.reading, { name: task.name, bytes })).text;
-}
-
-if (isConfined(JOB)) void answerConfined(readHere);

@@ -161,7 +161,7 @@ describe('analyze_image', () => {
   test('survives an image that only begins like one', async () => {
     await put('a.png', image.subarray(0, 60));
     const { place } = await serve([]);
-    await expect(ask(place)).rejects.toThrow(/the text in \.\/a\.png cannot be recognised: its reader ended/);
+    await expect(ask(place)).rejects.toThrow(/the text in \.\/a\.png cannot be recognised: it failed/);
   });
 
   test('does not wait for a reader that does not end', async () => {

@@ -1,17 +1,9 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import * as z from 'zod';
-import { answerConfined, isConfined, runConfined } from '../web/confined.ts';
-import { parseReply } from '../web/parse-reply.ts';
-
-/** A page of small print takes some seconds. */
-const OCR_TIMEOUT_MS = 60_000;
-const HEAP_MB = 512;
-const JOB = 'read-image-text';
-
-const found = z.object({ text: z.string(), confidence: z.number() });
+import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 
 /**
  * Reads the English text in an image with tesseract, offline; `confidence` is tesseract's own, 0 to 100. It runs in a process of its
@@ -23,21 +15,16 @@ export async function readImageText(
   bytes: Uint8Array,
   name: string,
   signal: AbortSignal,
-  timeoutMs: number = OCR_TIMEOUT_MS,
-): Promise<z.infer<typeof found>> {
-  const outcome = await runConfined(new URL('./read-image-text.ts', import.meta.url), JOB, bytes, {
-    timeoutMs,
-    heapMb: HEAP_MB,
-    workers: true,
-    signal,
-  });
-  if ('output' in outcome) return parseReply(found, outcome.output, 'the text recognition');
+  ms: number = JOB_LIMITS.image.ms,
+): Promise<{ text: string; confidence: number }> {
+  const outcome = await runJob(recognize, bytes, { ...JOB_LIMITS.image, ms }, { signal });
+  if ('answer' in outcome) return outcome.answer;
   throw new MeshError('tool', `the text in ${name} cannot be recognised: ${outcome.stopped}`);
 }
 
 const OCR_PACKAGES = 'tesseract.js@7 @tesseract.js-data/eng@1';
 
-async function recognizeText(bytes: Uint8Array): Promise<string> {
+async function recognizeText(bytes: Uint8Array) {
   const { createWorker, OEM } = await withPackage(
     OCR_PACKAGES,
     'text in images',
@@ -51,7 +38,12 @@ async function recognizeText(bytes: Uint8Array): Promise<string> {
     cacheMethod: 'none',
   });
   const { data } = await worker.recognize(Buffer.from(bytes));
-  return JSON.stringify({ text: data.text, confidence: data.confidence });
+  return { text: data.text, confidence: data.confidence };
 }
 
-if (isConfined(JOB)) void answerConfined(recognizeText);
+const recognize = defineJob(
+  new URL('./read-image-text.ts', import.meta.url),
+  'read-image-text',
+  async () => recognizeText,
+  { threads: true, blamesInput: true },
+);

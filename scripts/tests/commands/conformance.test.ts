@@ -102,10 +102,9 @@ describe('conformance ends whatever the adapter does', () => {
       return packet;
     }`;
     const failed = await failuresOf(brokenAdapter({ loading, encoded: 'eat(packet)' }));
-    expect(failed.get('round trip: longest texts')).toMatch(/^stopped: it took more than \d+ MB of memory$/);
-    expect(failed.get('round trip: largest numbers')).toMatch(
-      /^stopped: it took more than \d+ MB of memory$/,
-    );
+    const lacking = /^stopped: it took more than \d+ MB of memory$|threw RangeError: .*alloca/;
+    expect(failed.get('round trip: longest texts')).toMatch(lacking);
+    expect(failed.get('round trip: largest numbers')).toMatch(lacking);
   });
 
   test('gives what is no blob, or more than a frame holds', async () => {
@@ -123,7 +122,7 @@ describe('conformance ends whatever the adapter does', () => {
   test('ends its process', async () => {
     const ends = 'const end = (packet) => { if (packet.tag !== undefined) process.exit(0); return packet; };';
     const ended = await failuresOf(brokenAdapter({ loading: ends, encoded: 'end(packet)' }));
-    expect(ended.get('round trip: all keys')).toBe('stopped: it ended its thread');
+    expect(ended.get('round trip: all keys')).toBe('stopped: its process ended with code 0');
   });
 
   test('hangs when it is loaded', async () => {

@@ -1,8 +1,3 @@
-import { createRequire } from 'node:module';
-
-/** The library's build for browsers: one file instead of a thousand, which loads in a tenth of the time. */
-export const LIBRARY = 'mathjs/lib/browser/math.js';
-
 type Library = typeof import('mathjs');
 export type Evaluator = ReturnType<Library['create']>;
 
@@ -30,9 +25,8 @@ export class Evaluators {
   readonly #library: Library;
   readonly #made = new Map<string, Evaluator>();
 
-  /** @param libraryFile the path of {@link LIBRARY}: a process that may read no other package cannot resolve it */
-  constructor(libraryFile: string) {
-    this.#library = createRequire(import.meta.url)(libraryFile);
+  constructor(library: Library) {
+    this.#library = library;
   }
 
   withDigits(precision: number): Evaluator {

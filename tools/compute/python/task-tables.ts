@@ -28,7 +28,11 @@ export async function collectTables(code: string, context: DataToolContext): Pro
   const spreadsheets = names.filter((name) => findReader(name) === 'read_excel').slice(0, MAX_SPREADSHEETS);
   for (const name of spreadsheets) {
     try {
-      const text = await readConfined(await loadTaskFile(context, name), { kind: 'cells' }, context.signal);
+      const { text } = await readConfined(
+        await loadTaskFile(context, name),
+        { kind: 'cells' },
+        context.signal,
+      );
       room -= text.length;
       if (room < 0) break;
       tables[name.replace(/^.*\//, '')] = sheetsSchema.parse(JSON.parse(text));

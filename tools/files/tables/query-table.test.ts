@@ -10,7 +10,7 @@ import { querySheets, queryTable } from './query-table.ts';
 
 const NEVER = new AbortController().signal;
 const file = () => ({ name: './a.csv', bytes: new Uint8Array(Buffer.from('n,City\n0.1,Oslo\n0.2,Rome\n')) });
-const BOUNDS = { timeoutMs: 60_000, heapMb: 128, rssMb: 1536 };
+const BOUNDS = { ms: 60_000, megabytes: 300 };
 
 test('SQL is run over the sheets of a file', async () => {
   const place = taskPlace({ 'a.csv': 'n;when\n1,5;2024-01-02\n2;2023-01-02\n' });
@@ -44,7 +44,7 @@ test.each([
     `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100000) SELECT count(*) FROM c a, c b, c d`,
   ],
 ])('%s are stopped when the time is over', async (_what, sql) => {
-  await expect(querySheets(file(), sql, NEVER, { ...BOUNDS, timeoutMs: 3000 })).rejects.toThrow(
+  await expect(querySheets(file(), sql, NEVER, { ...BOUNDS, ms: 3000 })).rejects.toThrow(
     './a.csv was not queried: it took longer than 3 s',
   );
 });
@@ -52,8 +52,9 @@ test.each([
 test('a statement that eats memory is stopped', async () => {
   const sql = `WITH RECURSIVE c(n, x) AS (SELECT 1, printf('%.*c', 1000000, 'x') UNION ALL SELECT n + 1, x || '' FROM c),
     d AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM d a JOIN d b ON a.n = b.n`;
-  await expect(querySheets(file(), sql, NEVER, { ...BOUNDS, rssMb: 300 })).rejects.toThrow(
-    './a.csv was not queried: it took more than 300 MB of memory',
+  await expect(querySheets(file(), sql, NEVER, BOUNDS)).rejects.toThrow(
+    // SQLite asks for memory, and is refused; where nothing refuses it, the process ends.
+    /^\.\/a\.csv( was not queried: it took more than 300 MB of memory|: SQL: out of memory)/,
   );
 });
 

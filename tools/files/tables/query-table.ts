@@ -1,9 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import type PQueue from 'p-queue';
+import { JOB_LIMITS, type JobBounds, SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
-import { answerConfined, isConfined, packTask, runConfined, unpackTask } from '../../web/confined.ts';
 import { quoteFileName } from '../find-file.ts';
 import { loadTaskFile } from '../load-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
@@ -29,25 +28,15 @@ export const queryTable: DataTool<z.infer<typeof input>> = {
   },
 };
 
-interface QueryBounds {
-  readonly timeoutMs: number;
-  readonly heapMb: number;
-  readonly rssMb: number;
-}
-
-const BOUNDS: QueryBounds = {
-  timeoutMs: SQL_LIMITS.timeoutMs,
-  heapMb: SQL_LIMITS.heapMb,
-  rssMb: SQL_LIMITS.memoryMb,
-};
-/** Maximum processes at a time; others wait. Each may take the memory above, and two keep two cores busy. */
-const MAX_PROCESSES = 2;
-const JOB = 'query-table';
-
-/** The result of a query. A fault is the statement's or the file's. */
-type Outcome = { readonly reply: DataToolReply } | { readonly fault: string };
-
-let queue: Promise<PQueue> | undefined;
+const answerQuery = defineJob(
+  new URL('./query-table.ts', import.meta.url),
+  'query-table',
+  async () => {
+    const { answerSql } = await import('./answer-sql.ts');
+    return ({ file, sql }: { file: LoadedFile; sql: string }) => answerSql(file, sql);
+  },
+  { sqlite: true },
+);
 
 /**
  * Runs SQL over the sheets of a file in a process of its own, since only ending its process stops SQLite.
@@ -56,38 +45,12 @@ let queue: Promise<PQueue> | undefined;
  * within the memory
  */
 export async function querySheets(
-  { name, bytes }: LoadedFile,
+  file: LoadedFile,
   sql: string,
   signal: AbortSignal,
-  bounds: QueryBounds = BOUNDS,
+  bounds: JobBounds = JOB_LIMITS.sql,
 ): Promise<DataToolReply> {
-  const packed = packTask({ name, sql }, bytes);
-  queue ??= import('p-queue').then(({ default: Queue }) => new Queue({ concurrency: MAX_PROCESSES }));
-  const outcome = await (await queue).add(() =>
-    runConfined(new URL('./query-table.ts', import.meta.url), JOB, packed, {
-      ...bounds,
-      sqlite: true,
-      signal,
-    }),
-  );
-  if ('stopped' in outcome)
-    throw new MeshError('tool', `${quoteFileName(name)} was not queried: ${outcome.stopped}`);
-  const answer: Outcome = JSON.parse(outcome.output);
-  if ('fault' in answer) throw new MeshError('tool', answer.fault);
-  return answer.reply;
+  const outcome = await runJob(answerQuery, { file, sql }, bounds, { signal });
+  if ('answer' in outcome) return outcome.answer;
+  throw new MeshError('tool', `${quoteFileName(file.name)} was not queried: ${outcome.stopped}`);
 }
-
-async function queryHere(packed: Uint8Array): Promise<string> {
-  const { task, bytes } = unpackTask<{ name: string; sql: string }>(packed);
-  const { answerSql } = await import('./answer-sql.ts');
-  const outcome = await answerSql({ name: task.name, bytes }, task.sql).then(
-    (reply): Outcome => ({ reply }),
-    (error: unknown): Outcome => {
-      if (error instanceof MeshError) return { fault: error.message };
-      throw error;
-    },
-  );
-  return JSON.stringify(outcome);
-}
-
-if (isConfined(JOB)) void answerConfined(queryHere);

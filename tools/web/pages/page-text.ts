@@ -1,9 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { answerConfined, isConfined, runConfined } from '../confined.ts';
-
-/** Time limit for reading a page. Articles take a tenth of a second; a page that takes this long was made to. */
-const READ_TIMEOUT_MS = 10_000;
-const HEAP_MB = 512;
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 
 /** Maximum elements that the converter gets at once: its time grows with their square. */
 const PIECE_ELEMENTS = 200;
@@ -18,13 +15,11 @@ export async function extractText(
   html: string,
   maxCharacters: number,
   signal: AbortSignal,
-  timeoutMs: number = READ_TIMEOUT_MS,
+  ms: number = JOB_LIMITS.page.ms,
 ): Promise<string> {
-  const limits = { timeoutMs, heapMb: HEAP_MB, signal };
-  const bytes = Buffer.from(JSON.stringify({ html, maxCharacters }));
-  for (const job of ['page-markdown', 'page-plain']) {
-    const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), job, bytes, limits);
-    if ('output' in outcome && outcome.output.trim() !== '') return outcome.output.trim();
+  for (const job of [toMarkdown, toPlainText]) {
+    const outcome = await runJob(job, { html, maxCharacters }, { ...JOB_LIMITS.page, ms }, { signal });
+    if ('answer' in outcome && outcome.answer.trim() !== '') return outcome.answer.trim();
     if (signal.aborted) throw new MeshError('tool', 'stopped, the task has ended');
   }
   return stripTags(html, maxCharacters);
@@ -32,9 +27,8 @@ export async function extractText(
 
 /** Returns the text of a PDF, page by page. */
 export async function extractPdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
-  const limits = { timeoutMs: 3 * READ_TIMEOUT_MS, heapMb: HEAP_MB, signal };
-  const outcome = await runConfined(new URL('./page-text.ts', import.meta.url), 'page-pdf', bytes, limits);
-  if ('output' in outcome) return outcome.output.trim();
+  const outcome = await runJob(pdfToText, bytes, JOB_LIMITS.webPdf, { signal });
+  if ('answer' in outcome) return outcome.answer.trim();
   throw new MeshError('tool', `the PDF cannot be read: ${outcome.stopped}; download_file saves it as it is`);
 }
 
@@ -193,11 +187,7 @@ async function readPdf(bytes: Uint8Array): Promise<string> {
   return text.map((page, i) => `[page ${i + 1}]\n${page}`).join('\n\n');
 }
 
-function parsePageFile(bytes: Uint8Array): Page {
-  // The other end of this file wrote it.
-  return JSON.parse(new TextDecoder().decode(bytes));
-}
-
-if (isConfined('page-markdown')) void answerConfined((bytes) => convertMarkdown(parsePageFile(bytes)));
-if (isConfined('page-plain')) void answerConfined((bytes) => convertPlain(parsePageFile(bytes)));
-if (isConfined('page-pdf')) void answerConfined(readPdf);
+const program = new URL('./page-text.ts', import.meta.url);
+const toMarkdown = defineJob(program, 'page-markdown', async () => convertMarkdown, { blamesInput: true });
+const toPlainText = defineJob(program, 'page-plain', async () => convertPlain, { blamesInput: true });
+const pdfToText = defineJob(program, 'page-pdf', async () => readPdf, { blamesInput: true });
