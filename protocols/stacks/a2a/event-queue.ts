@@ -53,7 +53,8 @@ export class EventQueue<T> implements AsyncIterable<T> {
         const events = this.#waiting.splice(0);
         this.#waitingBytes = 0;
         yield* events;
-        if (events.length > 0) continue;
+        // Events may have come while an empty list was passed on.
+        if (events.length > 0 || this.#waiting.length > 0) continue;
         if (this.#failure !== undefined) throw this.#failure;
         if (this.#isClosed) return;
         await new Promise<void>((resolve) => {
