@@ -357,6 +357,14 @@ export const LLAMA_LIMITS = {
   loop: { repeats: 6, tokens: 96, cycle: 64 },
 } as const;
 
+/** Bounds of a recording that answers as a server: requests at once and waiting, bytes of a request, and the longest recorded delay that is kept. */
+export const RECORDED_REPLY_LIMITS = {
+  tasks: 256,
+  waiting: 256,
+  bytes: 1024 * 1024,
+  delayMs: 10 * 60_000,
+} as const;
+
 /** Maximum bytes of a list of tools whose tokens are counted, and of a message of its server: the largest of 79 public servers has 0.1 MB. */
 export const TOOL_LIST_BYTES = 8 * 1024 * 1024;
 

@@ -7,6 +7,7 @@ import {
   commaList,
   defineTable,
   flag,
+  noFlag,
   option,
   portFrom,
   storeAddress,
@@ -56,6 +57,8 @@ export const serveTable = defineTable({
       'limit the bytes of a question with its document',
       wholeNumber.default(DEFAULT_BYTES),
     ),
+    recording: option('<file>', 'answer from this recording or log, without a team', text.optional()),
+    delay: noFlag('answer at once, without the recorded delays'),
     pushTo: option('<hosts>', 'allow webhooks to these hosts beside this machine', commaList.default([])),
     out: option('<dir>', 'write results to this folder (default: the project root)', text.optional()),
     ...teamShape,
@@ -65,9 +68,18 @@ export const serveTable = defineTable({
   }),
   common: [
     ...(['team', 'mcp', 'a2a', 'port', 'listen', 'token', 'document', 'adapter'] as const),
-    ...(['engine', 'model', 'baseUrl', 'timeout', 'out', 'json', 'quiet'] as const),
+    ...(['engine', 'model', 'timeout', 'out', 'recording', 'json', 'quiet'] as const),
   ],
   needs: [
+    {
+      options: [
+        ...(['team', 'document', 'task', 'concurrency', 'waiting', 'maxBytes', 'out', 'store'] as const),
+        ...(Object.keys(teamShape) as (keyof typeof teamShape)[]),
+      ],
+      excludes: ['recording'],
+      why: 'a recording answers without a team',
+    },
+    { options: ['delay=false'], needs: ['recording'], why: 'a team answers when it is done' },
     ...teamNeeds,
     ...repliesNeeds,
     { options: ['task'], excludes: ['document'], why: 'choose one of them' },

@@ -6,6 +6,7 @@ import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
+import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { createFaultError } from '@gaia-mesh/stacks/a2a/agent/faults.ts';
 import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
 import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
@@ -17,6 +18,7 @@ import {
   JSON_RPC_PATH,
   listInterfaces,
 } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import type { AgentWork } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
 import { MCP_PATH } from '@gaia-mesh/stacks/mcp/revision.ts';
@@ -103,7 +105,7 @@ const ENVELOPE_BYTES = 64 * 1024;
 const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
 
 /** Creates the tool of an MCP server that asks the team. */
-function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {
+export function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {
   return {
     name: 'ask',
     description,
@@ -150,35 +152,53 @@ export function createTeamServer(
   });
 }
 
-/** Serves the team over HTTP, and over gRPC on a port of its own. Requests are authorized before their bodies are read. */
+/** An MCP server, an A2A agent, or both, to be served. */
+interface Offer {
+  readonly mcp: McpServer | undefined;
+  readonly a2a: { readonly card: AgentCard; readonly work: AgentWork } | undefined;
+  /** Maximum bytes of a request's content. */
+  readonly bytes: number;
+}
+
+/** Serves a team; see {@link serveOffer}. */
 export async function serveTeam(
   served: Pick<ServedTeam, 'ask' | 'name'>,
   plan: Pick<ServePlan, 'description' | 'mcp' | 'a2a' | 'limits'>,
+  options: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
+  token: string | undefined,
+): Promise<Serving> {
+  const card = buildTeamCard(served.name, plan.description, packageVersion, token !== undefined);
+  return serveOffer(
+    {
+      mcp: plan.mcp === 'http' ? createTeamServer(served, plan) : undefined,
+      a2a: plan.a2a ? { card, work: askWork(served) } : undefined,
+      bytes: plan.limits.bytes,
+    },
+    options,
+    token,
+  );
+}
+
+/** Serves over HTTP, and over gRPC on a port of its own. Requests are authorized before their bodies are read. */
+export async function serveOffer(
+  { mcp, a2a: offered, bytes }: Offer,
   { listen: host, port, pushTo }: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
   token: string | undefined,
 ): Promise<Serving> {
-  const { description, limits } = plan;
-  const hasMcp = plan.mcp === 'http';
   const guard = new Guard(host, token);
   // A character takes at most six bytes as an escape.
-  const maxBodyBytes = limits.bytes * 2 + ENVELOPE_BYTES;
+  const maxBodyBytes = bytes * 2 + ENVELOPE_BYTES;
   const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * maxBodyBytes));
   const admission = new Admission();
-  const mcp = hasMcp ? createTeamServer(served, plan) : undefined;
   const sessions = new LegacySessions();
-  const a2a = plan.a2a
-    ? createBareAgent(
-        buildTeamCard(served.name, description, packageVersion, token !== undefined),
-        askWork(served),
-        SETTINGS,
-        {
-          maxTasks: MAX_KEPT_TASKS,
-          maxBodyBytes,
-          kept,
-          mayPush: webhookPolicy(pushTo),
-        },
-      )
-    : undefined;
+  const a2a =
+    offered &&
+    createBareAgent(offered.card, offered.work, SETTINGS, {
+      maxTasks: MAX_KEPT_TASKS,
+      maxBodyBytes,
+      kept,
+      mayPush: webhookPolicy(pushTo),
+    });
   // After finished tasks: a request that does not end holds the room of others.
   kept.onShortage(() => {
     admission.dropUnfinished();
@@ -208,7 +228,7 @@ export async function serveTeam(
         sessions,
       });
     } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
-      const there = [...(hasMcp ? [MCP_PATH] : []), ...(plan.a2a ? [CARD_PATH] : [])];
+      const there = [...(mcp ? [MCP_PATH] : []), ...(a2a ? [CARD_PATH] : [])];
       writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
   };

@@ -3,15 +3,25 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { RecordedReplies } from '@gaia-mesh/evaluation/serve/recorded-replies.ts';
 import { type ServeOptions, servePlan, serveTable } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
-import { createTeamServer, type Serving, serveTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import {
+  createTeamServer,
+  type Serving,
+  serveOffer,
+  serveTeam,
+} from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import { ServedRecording } from '@gaia-mesh/evaluation/serve/served-recording.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
 import { createStyles, print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import type { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
+import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { defineOptions } from '../command-line/options.ts';
 import { runExporter } from '../command-line/otlp-option.ts';
@@ -21,17 +31,25 @@ type ServePlan = Awaited<ReturnType<typeof servePlan>>;
 /** Time in which the last answers of ended tasks reach their clients, in milliseconds. */
 const LAST_ANSWERS_MS = 100;
 
+/** Maximum characters of a note about one request, and kinds of requests that are listed. */
+const MAX_NOTE = 600;
+const MAX_KINDS = 12;
 const LOOPBACK = '127.0.0.1';
 /** Minimum length of a token; shorter ones can be guessed. */
 const MIN_TOKEN_CHARACTERS = 16;
 
 export function serve(command: Command): void {
-  defineOptions(command, serveTable, run);
+  const rules = RecordedReplies.rules.map((rule) => `  - ${rule}`).join('\n');
+  defineOptions(command, serveTable, run).addHelpText(
+    'after',
+    `\nWith --recording, requests are the same if they differ only in these:\n${rules}\n`,
+  );
 }
 
-/** Keeps a team running and lets it answer clients until Ctrl-C. */
+/** Keeps a team running, or a recording in its place, and lets it answer clients until Ctrl-C. */
 async function run(options: ServeOptions): Promise<void> {
   const token = resolveToken(options);
+  if (options.recording !== undefined) return serveRecording(options, options.recording, token);
   const exportRun = await runExporter(options.otlp);
   const plan = await servePlan(options);
   const interruption = handleInterrupt('the server');
@@ -57,8 +75,8 @@ async function run(options: ServeOptions): Promise<void> {
         throw explainPortFault(error, options);
       });
     }
-    announce(plan, options, serving, token);
-    await awaitEnd(plan, served, interruption);
+    announceTeam(plan, options, serving, token);
+    await awaitEnd(plan.mcp === 'stdio' ? createTeamServer(served, plan) : undefined, interruption);
     await served.settled();
     await delay(LAST_ANSWERS_MS);
   } finally {
@@ -73,48 +91,108 @@ async function run(options: ServeOptions): Promise<void> {
   }
 }
 
+async function serveRecording(options: ServeOptions, file: string, token: string | undefined): Promise<void> {
+  const name = path.basename(file);
+  const note = (text: string) => {
+    if (!options.quiet) printError(toOneLine(text, MAX_NOTE));
+  };
+  const served = await ServedRecording.load(resolveUserPath(file), { isDelayed: options.delay, note });
+  const asked = { mcp: options.mcp !== undefined, a2a: options.a2a };
+  const offer = served.offer(asked, token !== undefined);
+  const interruption = handleInterrupt('the server');
+  const hasHttp = options.mcp !== 'stdio' || options.a2a;
+  const serving = hasHttp
+    ? await serveOffer(
+        { ...offer, mcp: options.mcp === 'stdio' ? undefined : offer.mcp },
+        options,
+        token,
+      ).catch((error: unknown) => {
+        throw explainPortFault(error, options);
+      })
+    : undefined;
+  try {
+    const kinds = [...served.counts].map(([what, count]) => `${toOneLine(what, 60)} ${count}`);
+    const more = kinds.length > MAX_KINDS ? ', …' : '';
+    announce(options, serving, token, {
+      name: toOneLine(name, 60),
+      lines: [`Recorded requests: ${kinds.slice(0, MAX_KINDS).join(', ')}${more}`],
+    });
+    await awaitEnd(options.mcp === 'stdio' ? offer.mcp : undefined, interruption);
+    await delay(LAST_ANSWERS_MS);
+  } finally {
+    await serving?.close();
+  }
+  const { same, byRule, missed } = served.used;
+  const was = (count: number) => (count === 1 ? 'was' : 'were');
+  printError(
+    `${same} request${same === 1 ? '' : 's'} ${was(same)} recorded, ${byRule} ${byRule === 1 ? 'is' : 'are'} the same by rule, ${missed} ${was(missed)} not recorded`,
+  );
+  if (missed > 0) process.exitCode = EXIT.failed;
+}
+
 /** Waits for the end: over stdio the client closes its pipe; over HTTP the user ends the server. */
-async function awaitEnd(plan: ServePlan, served: ServedTeam, interruption: AbortController): Promise<void> {
+async function awaitEnd(mcp: McpServer | undefined, interruption: AbortController): Promise<void> {
   const { signal } = interruption;
   const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
-  if (plan.mcp !== 'stdio') {
+  if (mcp === undefined) {
     await interrupted;
     return;
   }
-  const mcp = createTeamServer(served, plan);
   await Promise.race([interrupted, serveStdio(mcp, process.stdin, process.stdout)]);
   process.stdin.destroy();
   // The client that waited for the remaining tasks is gone.
   if (!signal.aborted) interruption.abort(new MeshError('interrupted', 'the client is gone'));
 }
 
-function announce(
+/** The name and the facts of what is served. */
+interface Announced {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+function announceTeam(
   plan: ServePlan,
-  { json, listen, token: variable }: ServeOptions,
+  options: ServeOptions,
   serving: Serving | undefined,
   token: string | undefined,
 ): void {
+  const { tasks, waiting, bytes } = plan.limits;
+  const { team } = plan.planned;
+  announce(options, serving, token, {
+    name: team.name,
+    lines: [
+      `Team ${team.name}: ${team.agents.length} agents are up.`,
+      `Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`,
+    ],
+  });
+}
+
+function announce(
+  { json, listen, mcp: how, token: variable }: ServeOptions,
+  serving: Serving | undefined,
+  token: string | undefined,
+  { name, lines: [first = '', ...others] }: Announced,
+): void {
   // With stdio, standard output is the client's pipe.
-  const say = plan.mcp === 'stdio' ? printError : print;
+  const say = how === 'stdio' ? printError : print;
   const { url, mcp, card, grpc } = serving ?? {};
   // A user's own token is never printed.
   const isOwn = typeof variable === 'string';
   if (json) {
     const shown = isOwn ? null : (token ?? null);
-    say(JSON.stringify({ team: plan.planned.team.name, url, mcp, card, grpc, token: shown }));
+    say(JSON.stringify({ team: name, url, mcp, card, grpc, token: shown }));
     return;
   }
   const words = isOwn ? `that of ${variable}` : (token ?? 'none: any user of this machine may ask questions');
-  const { tasks, waiting, bytes } = plan.limits;
-  say(`Team ${plan.planned.team.name}: ${plan.planned.team.agents.length} agents are up.`);
-  if (plan.mcp === 'stdio') say('  MCP    over standard input and output');
+  say(first);
+  if (how === 'stdio') say('  MCP    over standard input and output');
   if (mcp !== undefined) say(`  MCP    ${mcp}`);
   if (card !== undefined) say(`  A2A    ${card}  (JSON-RPC, REST; gRPC at ${grpc})`);
   if (serving !== undefined) say(`  Token  ${words}`);
-  say(`  Limits ${tasks} tasks at once, ${waiting} more wait; ${bytes} bytes a question`);
+  for (const line of others) say(`  ${line}`);
   if (listen !== LOOPBACK)
     printError('Without TLS, anyone who can read this network can read questions, answers and the token.');
-  if (plan.mcp !== 'stdio') say('Ctrl-C ends it.');
+  if (how !== 'stdio') say('Ctrl-C ends it.');
 }
 
 /**

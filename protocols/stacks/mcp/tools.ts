@@ -15,6 +15,8 @@ export interface McpTool {
   readonly inputSchema: z.ZodObject;
   /** Schema of `structuredContent`, which every successful result must have if there is one. */
   readonly outputSchema?: z.ZodObject | undefined;
+  /** Its entry in `tools/list`, in place of the one that the schemas make. */
+  readonly entry?: object | undefined;
   call(args: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -61,11 +63,13 @@ export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 
 }
 
 /** Describes a tool as `tools/list` has it. */
-export function describeTool({ name, description, inputSchema, outputSchema }: McpTool) {
-  return {
-    name,
-    description,
-    inputSchema: z.toJSONSchema(inputSchema),
-    outputSchema: outputSchema && z.toJSONSchema(outputSchema),
-  };
+export function describeTool({ name, description, inputSchema, outputSchema, entry }: McpTool): object {
+  return (
+    entry ?? {
+      name,
+      description,
+      inputSchema: z.toJSONSchema(inputSchema),
+      outputSchema: outputSchema && z.toJSONSchema(outputSchema),
+    }
+  );
 }

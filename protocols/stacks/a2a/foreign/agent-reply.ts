@@ -215,7 +215,7 @@ const KINDS: Readonly<Record<string, string>> = {
  *
  * @throws MeshError `packet` for a value that is none of the forms
  */
-function readForeignUpdate(value: unknown, lost: string[]): StreamResponse {
+export function readForeignUpdate(value: unknown, lost: string[]): StreamResponse {
   const kind = isJsonObject(value) && typeof value.kind === 'string' ? KINDS[value.kind] : undefined;
   const update = kind === undefined ? value : { [kind]: value };
   // Texts stay as they are: half a character may be completed by the next chunk.

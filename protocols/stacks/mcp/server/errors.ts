@@ -27,9 +27,15 @@ const FAULTS = {
 
 const faults = new WeakMap<MeshError, McpFault>();
 
-export function createMcpError(name: keyof typeof FAULTS, message: string, data?: object): MeshError {
+/** @param fault its name, or the code of an error that another server gave */
+export function createMcpError(
+  fault: keyof typeof FAULTS | number,
+  message: string,
+  data?: object,
+): MeshError {
   const error = new MeshError('packet', message);
-  faults.set(error, { ...FAULTS[name], data });
+  const known = typeof fault === 'number' ? { code: fault, httpStatus: 200 } : FAULTS[fault];
+  faults.set(error, { ...known, data });
   return error;
 }
 
