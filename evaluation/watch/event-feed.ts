@@ -4,16 +4,16 @@ import type { NewRunEvent, RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { readEpochMs } from '@gaia-mesh/core/system/log.ts';
 import { toOneLine } from '../terminal/table.ts';
 
-/** Milliseconds between ticks, about as short as the eye notices. */
-const TICK_MS = 100;
+/** Milliseconds between ticks: the page draws as often. */
+const TICK_MS = 250;
 /** Packets sent individually in a tick: 2,000 a second. */
-const MAX_PACKETS = 200;
+const MAX_PACKETS = 500;
 /** Packets sent in a tick after a flood, so that the kept events reach back further than some seconds. */
-const SAMPLED_PACKETS = 20;
+const SAMPLED_PACKETS = 50;
 /** Faults of one kind sent individually in a tick; all are counted. */
 const MAX_FAULTS = 10;
 /** Interval, in totals, at which all agents are included for pages that opened later. */
-const WHOLE_EVERY = 20;
+const WHOLE_EVERY = 8;
 /** Events of a log that are replayed as one tick, so that all packets are sent individually. */
 const EVENTS_A_TICK = 100;
 /** Maximum characters of a text in an event, which suits a list; details have the whole text. */
@@ -38,7 +38,8 @@ type Listener = () => void;
 
 /**
  * Events of a run for its viewers. The hub hands over the relayed packets and goes on: counters grow, some headers are noted, and the rest
- * happens ten times a second. The feed never waits for viewers: they request events when they can take them.
+ * happens four times a second, and for the most part only when a page asks. The feed never waits for viewers: they request events when
+ * they can take them.
  */
 export class EventFeed {
   readonly #kept = new KeptEvents();
@@ -150,8 +151,8 @@ export class EventFeed {
       this.#last += 1;
       // A clock that was set back does not reverse the order.
       this.#lastMs = Math.max(this.#lastMs, event.time ?? this.#nowMs());
-      const text = JSON.stringify({ n: this.#last, ...event, time: Math.round(this.#lastMs * 1000) / 1000 });
-      this.#kept.add(this.#last, text, FLOW.has(event.event));
+      const time = Math.round(this.#lastMs * 1000) / 1000;
+      this.#kept.add(new KeptEvent(this.#last, { ...event, time }), FLOW.has(event.event));
     }
     for (const listener of this.#listeners) listener();
   }
@@ -159,7 +160,7 @@ export class EventFeed {
   /** Returns the kept events from number `n` on as JSON, and the number to continue from. */
   from(n: number, most: number): { readonly texts: readonly string[]; readonly next: number } {
     const events = this.#kept.from(n, most);
-    return { texts: events.map(({ text }) => text), next: (events.at(-1)?.n ?? this.#last) + 1 };
+    return { texts: events.map((event) => event.text), next: (events.at(-1)?.n ?? this.#last) + 1 };
   }
 
   /** @returns a function that removes the listener */
@@ -180,7 +181,9 @@ export class EventFeed {
 
   #push(event: NewRunEvent): void {
     if (this.#pending.length >= MAX_PENDING) return;
-    this.#pending.push({ ...shortenTexts(event), time: event.time ?? this.#nowMs() });
+    // The head of a packet is short, and packets are many: they are looked through when a page asks for them.
+    const short = event.event === 'packet' ? event : shortenTexts(event);
+    this.#pending.push({ ...short, time: event.time ?? this.#nowMs() });
   }
 
   /**
@@ -266,10 +269,23 @@ function cutText(text: string): string {
   return toOneLine(text, MAX_TEXT);
 }
 
-/** An event in the form in which it is sent. */
-interface KeptEvent {
+/** An event, which is put into words once, for the first page that asks: most runs have none. */
+class KeptEvent {
   readonly n: number;
-  readonly text: string;
+  #event: NewRunEvent | undefined;
+  #text = '';
+
+  constructor(n: number, event: NewRunEvent) {
+    this.n = n;
+    this.#event = event;
+  }
+
+  /** The form in which it is sent. */
+  get text(): string {
+    if (this.#event !== undefined) this.#text = JSON.stringify({ n: this.n, ...shortenTexts(this.#event) });
+    this.#event = undefined;
+    return this.#text;
+  }
 }
 
 /** The last events of one kind. */
@@ -306,14 +322,14 @@ const MAX_OTHERS = 20_000;
 
 /**
  * The events that a late viewer receives: the last packets, and the last of all others, which packets do not displace. Together they take
- * about 15 MB, whatever the run does.
+ * about 25 MB, whatever the run does.
  */
 class KeptEvents {
   readonly #flow = new Tail(MAX_FLOW);
   readonly #others = new Tail(MAX_OTHERS);
 
-  add(n: number, text: string, isFlow: boolean): void {
-    (isFlow ? this.#flow : this.#others).add({ n, text });
+  add(event: KeptEvent, isFlow: boolean): void {
+    (isFlow ? this.#flow : this.#others).add(event);
   }
 
   /** Returns events from number `n` on, in order, at most `most`. */
