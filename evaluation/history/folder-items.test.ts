@@ -14,7 +14,8 @@ const metrics = {
 
 async function putRun(folder: string, own: object = metrics) {
   mkdirSync(folder, { recursive: true });
-  copyFileSync(await sampleArchive(), path.join(folder, 'run_artifacts.tar.gz'));
+  const files = { 'hub.log': '{"event":"task_began","task_id":"t","question":"What is it?"}\n' };
+  copyFileSync(await sampleArchive({ files }), path.join(folder, 'run_artifacts.tar.gz'));
   writeFileSync(path.join(folder, 'metrics.json'), JSON.stringify(own));
 }
 
@@ -35,16 +36,28 @@ test('lists runs and comparisons at any depth that results have, the last first'
   const { items, left } = listFolderItems(folder);
 
   expect(left).toEqual([]);
-  expect(items.map(({ kind, place, title, facts }) => [kind, place, title, facts])).toEqual(
+  expect(
+    items.map(({ kind, place, setting, question, answer, verdict }) => [
+      kind,
+      place,
+      setting,
+      [question, answer, verdict],
+    ]),
+  ).toEqual(
     expect.arrayContaining([
-      ['run', 'run_artifacts.tar.gz', 'pipeline · json · extractive', '“Ada”: right'],
+      ['run', 'run_artifacts.tar.gz', 'pipeline · json · extractive', ['What is it?', 'Ada', 'right']],
       [
         'run',
         path.join('runs', '2026-01-01', 'run_artifacts.tar.gz'),
         'pipeline · json · extractive',
-        '3 of 4 answered, 50 % right',
+        ['4 tasks', '3 of 4 answered', '50 % right'],
       ],
-      ['comparison', 'comparison.json', 'json, a2a', expect.any(String)],
+      [
+        'comparison',
+        'comparison.json',
+        'json, a2a',
+        ['2 adapters on the same traffic', expect.any(String), ''],
+      ],
     ]),
   );
   expect(items.map(({ modifiedMs }) => modifiedMs)).toEqual(
@@ -87,7 +100,7 @@ test('texts of files are one line each, of a bounded length', async () => {
 
   const [item] = listFolderItems(folder).items;
 
-  expect(item?.title.length).toBeLessThanOrEqual(160);
-  expect(`${item?.place}${item?.title}${item?.facts}`).not.toMatch(/\p{Cc}/u);
-  expect(item?.facts).toMatch(/^“one two”/);
+  expect(item?.setting.length).toBeLessThanOrEqual(160);
+  expect(`${item?.place}${item?.setting}${item?.answer}`).not.toMatch(/\p{Cc}/u);
+  expect(item?.answer).toBe('one two');
 });

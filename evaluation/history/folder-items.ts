@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, type Dirent, existsSync, fstatSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.ts';
@@ -17,15 +18,21 @@ export interface FolderItem {
   /** The file's path below the folder, as it is shown. */
   readonly place: string;
   readonly modifiedMs: number;
-  readonly title: string;
-  readonly facts: string;
+  /** What was asked or compared. */
+  readonly question: string;
+  /** The answer, or the result in a sentence. */
+  readonly answer: string;
+  /** `right`, `wrong`, or how many are right; empty where nothing is known of it. */
+  readonly verdict: string;
+  /** Team, adapter and engine, or what was compared. */
+  readonly setting: string;
 }
 
 /** An item as the page gets it, without the file's path on this machine. */
 export type ListedItem = Omit<FolderItem, 'file'>;
 
-/** The kind, title and facts that a file states; undefined for a file whose content does not match its name. */
-type ItemHead = Pick<FolderItem, 'kind' | 'title' | 'facts'> | undefined;
+/** The statements of a file; undefined for a file whose content does not match its name. */
+type ItemHead = Pick<FolderItem, 'kind' | 'question' | 'answer' | 'verdict' | 'setting'> | undefined;
 
 export interface FolderList {
   readonly items: readonly FolderItem[];
@@ -40,6 +47,12 @@ const MAX_ITEMS = 500;
 /** Maximum bytes of a file that is read for its title. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 const MAX_NAME = 80;
+const MAX_QUESTION = 200;
+/** Maximum bytes of an archive that is opened for its question, packed and unpacked: a run of one task has some ten kilobytes. */
+const MAX_OPENED_BYTES = 1024 * 1024;
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Maximum bytes of a journal whose right answers are counted for the list. */
+const MAX_JOURNAL_BYTES = 8 * 1024 * 1024;
 /** Folders that are not searched: they hold no results, and may hold thousands of files. */
 const SKIPPED = new Set(['node_modules', 'workspaces']);
 const ARCHIVE = 'run_artifacts.tar.gz';
@@ -103,11 +116,11 @@ function hashItemId(file: string): string {
 }
 
 function readJsonItem(folder: string, file: string): Found {
-  return readHeadedItem(file.endsWith('.batch.json') ? parseBatchHead : readComparisonHead, folder, file);
+  return readHeadedItem(file.endsWith('.batch.json') ? readBatchItem : readComparisonHead, folder, file);
 }
 
 function readAnswersItem(folder: string, file: string): Found {
-  return readHeadedItem(parseBatchHead, folder, deriveBatchPaths(file.replace(/\.journal$/, '')).head);
+  return readHeadedItem(readBatchItem, folder, deriveBatchPaths(file.replace(/\.journal$/, '')).head);
 }
 
 function describeLeftOut(
@@ -148,12 +161,37 @@ function isOfRun(head: string): boolean {
 
 /** Reads the head of an archive from the metrics file beside it; an archive without metrics is listed by its name. */
 function readRunItem(folder: string, file: string): Found {
-  const nameless: ItemHead = { kind: 'run', title: 'a run', facts: 'without metrics beside it' };
-  const own = readHead(file, 0, () => nameless);
+  const own = readBounded(file, 0, () => undefined);
   if (own === undefined) return undefined;
-  const beside = readHead(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, readMetricsHead);
-  const head = beside?.head ?? nameless;
-  return { ...head, file, place: formatItemPath(folder, file), modifiedMs: own.modifiedMs };
+  const metrics = path.join(path.dirname(file), 'metrics.json');
+  const { read: head = NAMELESS } = readBounded(metrics, MAX_HEAD_BYTES, readMetricsHead) ?? {};
+  const question =
+    head.question === '' ? readBounded(file, MAX_OPENED_BYTES, findArchivedQuestion)?.read : head.question;
+  const place = formatItemPath(folder, file);
+  return { ...head, question: question ?? '', file, place, modifiedMs: own.modifiedMs };
+}
+
+const NAMELESS = {
+  kind: 'run',
+  question: '',
+  answer: 'a run without metrics beside it',
+  verdict: '',
+  setting: '',
+} as const satisfies ItemHead;
+
+/** Finds the question of a run of one task: its hub noted it as it began. */
+function findArchivedQuestion(archive: Buffer): string | undefined {
+  try {
+    const unpacked = gunzipSync(archive, { maxOutputLength: MAX_UNPACKED_BYTES }).toString();
+    const at = unpacked.indexOf('"event":"task_began"');
+    // The first line of a file follows the zeros of its head.
+    const start = Math.max(unpacked.lastIndexOf('\n', at), unpacked.lastIndexOf('\0', at)) + 1;
+    const line = unpacked.slice(start, unpacked.indexOf('\n', at));
+    const { data } = z.looseObject({ question: z.string() }).safeParse(tryParseJson(line));
+    return data === undefined ? undefined : toOneLine(data.question, MAX_QUESTION);
+  } catch {
+    return undefined; // The archive is damaged or too long, which its own page will say.
+  }
 }
 
 /**
@@ -162,28 +200,32 @@ function readRunItem(folder: string, file: string): Found {
  *
  * @param most maximum bytes of the file; 0 reads nothing and accepts any length
  */
-function readHead(
+function readBounded<Read>(
   file: string,
   most: number,
-  headIn: (text: string) => ItemHead,
-): { readonly head: ItemHead; readonly modifiedMs: number } | undefined {
+  read: (bytes: Buffer) => Read,
+): { readonly read: Read; readonly modifiedMs: number } | undefined {
   const descriptor = openUntrustedFile(file);
   if (descriptor === undefined) return undefined;
   try {
     const status = fstatSync(descriptor);
     if (most > 0 && status.size > most) return undefined;
     const bytes = Buffer.alloc(most === 0 ? 0 : status.size);
-    const text = bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
-    return { head: headIn(text), modifiedMs: status.mtimeMs };
+    const length = readSync(descriptor, bytes, 0, bytes.length, 0);
+    return { read: read(bytes.subarray(0, length)), modifiedMs: status.mtimeMs };
   } finally {
     closeSync(descriptor);
   }
 }
 
-function readHeadedItem(headIn: (text: string) => ItemHead, folder: string, file: string): Found {
-  const own = readHead(file, MAX_HEAD_BYTES, headIn);
-  if (own?.head === undefined) return 'broken';
-  return { ...own.head, file, place: formatItemPath(folder, file), modifiedMs: own.modifiedMs };
+function readHeadedItem(
+  readHead: (bytes: Buffer, file: string) => ItemHead,
+  folder: string,
+  file: string,
+): Found {
+  const own = readBounded(file, MAX_HEAD_BYTES, (bytes) => readHead(bytes, file));
+  if (own?.read === undefined) return 'broken';
+  return { ...own.read, file, place: formatItemPath(folder, file), modifiedMs: own.modifiedMs };
 }
 
 const text = z.string();
@@ -200,22 +242,25 @@ const headSchema = z.looseObject(
   }).shape,
 );
 
-function readMetricsHead(json: string): ItemHead {
-  const metrics = headSchema.safeParse(tryParseJson(json));
+function readMetricsHead(json: Buffer): ItemHead {
+  const metrics = headSchema.safeParse(tryParseJson(json.toString()));
   if (!metrics.success) return undefined;
   const { team, adapter, engine, status, answer, tasks, answered, normalized_em } = metrics.data;
-  const right = normalized_em === null ? '' : `, ${Math.round(100 * normalized_em)} % right`;
-  const verdict = normalized_em === null ? '' : normalized_em === 1 ? ': right' : ': wrong';
-  const came =
-    tasks === 1
-      ? answer === null
-        ? `no answer: ${status}`
-        : `“${toOneLine(answer, MAX_NAME - 10)}”${verdict}`
-      : `${answered} of ${tasks} answered${right}`;
+  const setting = toOneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME);
+  if (tasks === 1)
+    return {
+      kind: 'run',
+      question: '',
+      answer: answer === null ? `no answer: ${status}` : toOneLine(answer, MAX_NAME),
+      verdict: answer === null || normalized_em === null ? '' : normalized_em === 1 ? 'right' : 'wrong',
+      setting,
+    };
   return {
     kind: 'run',
-    title: toOneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME),
-    facts: toOneLine(came, MAX_NAME),
+    question: `${tasks} tasks`,
+    answer: `${answered} of ${tasks} answered`,
+    verdict: normalized_em === null ? '' : `${Math.round(100 * normalized_em)} % right`,
+    setting,
   };
 }
 
@@ -225,32 +270,54 @@ const comparisonSchema = z.looseObject({
   arms: z.array(z.looseObject({ name: text })).min(1),
 });
 
-function readComparisonHead(json: string): ItemHead {
-  const parsed = comparisonSchema.safeParse(tryParseJson(json));
+function readComparisonHead(json: Buffer): ItemHead {
+  const parsed = comparisonSchema.safeParse(tryParseJson(json.toString()));
   if (!parsed.success) return undefined;
   const { sentence, kind, arms } = parsed.data;
   return {
     kind: kind === 'stacks' ? 'stacks' : 'comparison',
-    title: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
-    facts: toOneLine(sentence ?? 'no verdict on times yet', 200),
+    question: `${arms.length} ${kind} on the same traffic`,
+    answer: toOneLine(sentence ?? 'no verdict on times yet', 200),
+    verdict: '',
+    setting: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
   };
 }
 
 const batchSchema = z.looseObject({
+  journal: text.optional(),
   teams: z.array(z.looseObject({ name: text })).min(1),
   questions: z.array(z.unknown()),
   repeat: z.number(),
 });
 
-function parseBatchHead(json: string): ItemHead {
-  const parsed = batchSchema.safeParse(tryParseJson(json));
+function readBatchItem(json: Buffer, file: string): ItemHead {
+  const parsed = batchSchema.safeParse(tryParseJson(json.toString()));
   if (!parsed.success) return undefined;
-  const { teams, questions, repeat } = parsed.data;
+  const { teams, questions, repeat, journal } = parsed.data;
+  const names = teams.map(({ name }) => name);
+  const beside = path.join(path.dirname(file), path.basename(journal ?? ''));
+  const rights = readBounded(beside, MAX_JOURNAL_BYTES, countRight)?.read;
+  const [best, most = 0] = [...(rights ?? [])].toSorted(([, a], [, b]) => b - a)[0] ?? [];
   return {
     kind: 'batch',
-    title: toOneLine(teams.map(({ name }) => name).join(', '), 2 * MAX_NAME),
-    facts: `${questions.length} questions${repeat > 1 ? `, ${repeat} times` : ''}`,
+    question: `${questions.length} questions${repeat > 1 ? `, ${repeat} times` : ''}`,
+    answer: names.length === 1 || best === undefined ? '' : `most by ${toOneLine(best, MAX_NAME)}`,
+    verdict: rights === undefined ? '' : `${most} right`,
+    setting: toOneLine(names.join(', '), 2 * MAX_NAME),
   };
+}
+
+const attemptSchema = z.looseObject({ team: text, cycle: z.number(), correct: z.boolean().nullable() });
+
+/** Counts the right first attempts of each team in a journal. */
+function countRight(journal: Buffer): Map<string, number> {
+  const rights = new Map<string, number>();
+  for (const line of journal.toString().split('\n')) {
+    const { data } = attemptSchema.safeParse(tryParseJson(line));
+    if (data?.cycle === 1)
+      rights.set(data.team, (rights.get(data.team) ?? 0) + Number(data.correct === true));
+  }
+  return rights;
 }
 
 function formatItemPath(folder: string, file: string): string {

@@ -27,6 +27,6 @@ test('lists what is there when it is asked, and a file from elsewhere, and knows
   expect(await statusOf('nobody')).toBe(404);
 
   const list = await (await fetch(server.url)).text();
-  for (const name of ['first', 'second', 'elsewhere']) expect(list).toContain(`"facts":"${name}"`);
+  for (const name of ['first', 'second', 'elsewhere']) expect(list).toContain(`"answer":"${name}"`);
   expect(list).not.toContain(first);
 });

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { watchHtml } from '../report/watch-html.ts';
+import { fillPage } from '../report/page-html.ts';
 import { openArchivedBatch } from '../watch/archived-batch.ts';
 import { openArchivedRun } from '../watch/archived-run.ts';
 import { EventFeed } from '../watch/event-feed.ts';
@@ -20,14 +20,14 @@ interface ServedFolder {
 
 /** Serves a folder of results: the list of its items, and a page for each. */
 export async function serveFolder({ folder, item: first, port }: ServedFolder): Promise<PageServer> {
-  const itemPage = watchHtml({ kind: 'run', title: 'Finished', isListed: true });
+  const itemPage = fillPage({ kind: 'run', title: 'Finished', isListed: true }, true);
   const opened = new OpenedItems();
   const items = new ServedItems(folder, first);
   return PageServer.start(port, async (request) => {
     if (request.path === '') {
       const { items: found, left } = items.list();
       const listed = found.map(({ file: _file, ...item }) => item);
-      return watchHtml({ kind: 'folder', title: folder, items: listed, left });
+      return fillPage({ kind: 'folder', title: folder, items: listed, left }, true);
     }
     const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(request.path) ?? [];
     const item = items.find(id);
@@ -82,11 +82,11 @@ class OpenedItems {
   }
 }
 
-async function openWatchedRun({ kind, file, title }: FolderItem): Promise<WatchedRun> {
+async function openWatchedRun({ kind, file, setting }: FolderItem): Promise<WatchedRun> {
   if (kind === 'run') return openArchivedRun(file);
   if (kind === 'batch') return openArchivedBatch(file);
   const feed = new EventFeed(() => 0);
-  feed.end(title);
+  feed.end(setting);
   const nothing = async () => undefined;
   return {
     feed,

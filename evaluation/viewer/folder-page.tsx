@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
-import type { FolderPlace } from '../report/watch-html.ts';
+import type { FolderPlace } from '../report/page-data.ts';
 import { formatDate, toLine } from './format.ts';
-import { Notes, Title } from './parts.tsx';
-import { type Column, ResultTable } from './result-table.tsx';
+import { Badge, Notes, Title } from './parts.tsx';
+import { type Column, ResultTable, readTone } from './result-table.tsx';
 
 type Item = FolderPlace['items'][number];
 
@@ -14,13 +14,21 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
   }, [title]);
   const columns: Column<Item>[] = [
     {
-      header: 'result',
+      header: 'question',
       isText: true,
-      value: ({ facts, place }) => toLine(facts === '' ? place : facts, 200),
-      cell: ({ id, facts, place }) => <a href={`item/${id}/`}>{toLine(facts === '' ? place : facts, 200)}</a>,
+      value: ({ question, place }) => toLine(question === '' ? place : question, 200),
+      cell: ({ id, question, place }) => (
+        <a href={`item/${id}/`}>{toLine(question === '' ? place : question, 200)}</a>
+      ),
     },
-    { header: 'kind', value: ({ kind }) => kind },
-    { header: 'of', isText: true, value: (item) => toLine(item.title, 160) },
+    {
+      header: 'verdict',
+      value: ({ verdict }) => verdict,
+      cell: ({ verdict }) => (verdict === '' ? null : <Badge tone={readTone(verdict)}>{verdict}</Badge>),
+    },
+    { header: 'answer', isText: true, value: ({ answer }) => toLine(answer, 200) },
+    { header: 'kind', isWide: true, value: ({ kind }) => kind },
+    { header: 'of', isWide: true, isText: true, value: ({ setting }) => toLine(setting, 160) },
     { header: 'when', value: ({ modifiedMs }) => modifiedMs, format: formatDate },
     { header: 'file', isWide: true, isText: true, value: ({ place }) => toLine(place, 200) },
   ];

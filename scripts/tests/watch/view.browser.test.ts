@@ -77,8 +77,9 @@ test('lists a folder, and opens what is in it', async () => {
     'Left out: files whose content does not match their name: comparison.json.',
   );
   const results = page.getByRole('region', { name: 'Results' });
-  // The answer comes first, then what it is of and when.
-  await results.getByRole('link', { name: '3 of 3 answered' }).last().click();
+  // The question comes first, then what came of it and when.
+  expect(await results.getByRole('row', { name: /^3 tasks 100 % right 3 of 3 answered/ }).count()).toBe(2);
+  await results.getByRole('link', { name: '3 tasks' }).last().click();
   await expect.poll(() => report(page).getByRole('heading').count()).toBeGreaterThan(4);
   await expect.poll(() => page.getByText('answered · 3 of 3 questions').count()).toBeGreaterThan(0);
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^3 of 3.tasks right/);
