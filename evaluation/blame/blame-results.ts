@@ -3,7 +3,7 @@ import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { sumOfKnown } from '@gaia-mesh/core/contracts/usage.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { BatchEnd } from '../batch/batch.ts';
-import { describeMaking } from '../plan/run-plan.ts';
+import { describeMaking } from '../plan/making.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';

@@ -2,18 +2,16 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
-import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { type BatchHead, HEAD_VERSION } from '../batch/journal/batch-head.ts';
 import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
-import { createRedactor } from '../batch/redact.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
-import { formatCommandLine } from '../terminal/shell-word.ts';
 import { shortenPath } from './batch-places.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
+import { describeMaking } from './making.ts';
 import type { RunOptions } from './options.ts';
 import { checkStoreUse, type PlannedTeam, planTeam } from './team-options.ts';
 
@@ -145,16 +143,6 @@ function mayHaveAnswers(store: string): boolean {
 type HeadFacts = Pick<RunPlan, 'paths' | 'fingerprint' | 'repeat' | 'source' | 'pairs' | 'questions'> & {
   readonly teams: readonly Pick<RunPlan['teams'][number], 'team' | 'concurrency'>[];
 };
-
-/** Returns the command line of this process, without secrets, and the machine on which it runs. */
-export function describeMaking(): { readonly command: string; readonly machine: string } {
-  const [name = 'gaia', ...words] = process.argv.slice(2).map(createRedactor(process.env));
-  const { cpu, cpus, node } = describeEnvironment(packageVersion);
-  return {
-    command: formatCommandLine(name, words),
-    machine: `${cpu}, ${cpus} cores, Node ${node}`,
-  };
-}
 
 export function buildBatchHead(facts: HeadFacts): BatchHead {
   const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;

@@ -86,7 +86,13 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
     return markAttempt(attempt);
   };
   return {
-    ...{ gaia_mesh, source, command, machine, repeat, cyclesShown, attempts },
+    gaia_mesh,
+    source,
+    command,
+    machine,
+    repeat,
+    cyclesShown,
+    attempts,
     ...pairTeams(batch),
     endedAt: findEnd(batch),
     teams: head.teams.flatMap((settings) => {

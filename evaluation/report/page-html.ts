@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { describeMaking } from '../plan/making.ts';
+import type { PageContent, PageOrigin } from './page-data.ts';
 
 /** The page that the build has made of `evaluation/viewer`, without data. */
 const PAGE = fileURLToPath(new URL('../../dist/viewer.html', import.meta.url));
@@ -18,12 +21,17 @@ interface Page {
  *
  * @param asks true for a page that asks the server that it came from for more
  */
-export function fillPage(data: unknown, asks: boolean): Page {
+export function fillPage(content: PageContent, asks: boolean): Page {
+  const origin: PageOrigin = {
+    ...describeMaking(),
+    version: packageVersion,
+    madeAt: new Date().toISOString(),
+  };
   const template = readFileSync(PAGE, 'utf8');
   const [, given = ''] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(template) ?? [];
   const policy = asks ? given.replace(NO_REQUESTS, "connect-src 'self'") : given;
   const at = template.indexOf(DATA_MARK);
-  const element = `<script type="application/json" id="data">${formatEmbeddedJson(data)}</script>`;
+  const element = `<script type="application/json" id="data">${formatEmbeddedJson({ ...content, ...origin })}</script>`;
   const head = template.slice(0, at).replace(given, () => policy);
   return { html: `${head}${element}${template.slice(at + DATA_MARK.length)}`, policy };
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
-import { buildReportHtml, type ReportData, type ReportSources } from './report-html.ts';
+import type { ReportData } from './page-data.ts';
+import { buildReportHtml, type ReportSources } from './report-html.ts';
 import { sampleRun } from './testing/sample-archive.ts';
 
 /** What could end an element, open one, or be taken for a place of the skeleton. */

@@ -30,7 +30,16 @@ export function showAttempt(attempt: Attempt, room: number): ShownAttempt {
   const { task_id, team, cycle, status, final_answer, truth, reason, reasoning_trace } = attempt;
   const { normalized_em, f1, model_calls, tool_calls, cached, took } = attempt;
   return {
-    ...{ task_id, team, cycle, status, normalized_em, f1, model_calls, tool_calls, cached, took },
+    task_id,
+    team,
+    cycle,
+    status,
+    normalized_em,
+    f1,
+    model_calls,
+    tool_calls,
+    cached,
+    took,
     final_answer: cutEnd(final_answer, MAX_ANSWER_CHARACTERS),
     truth: truth === null ? null : cutEnd(truth, MAX_ANSWER_CHARACTERS),
     reason: reason === undefined ? undefined : cutEnd(reason, MAX_ANSWER_CHARACTERS),

@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { PageData } from '../report/report-html.ts';
+import type { PageContent, PageOrigin } from '../report/page-data.ts';
 import { FolderPage } from './folder-page.tsx';
+import { formatDate, showHidden, toLine } from './format.ts';
 import { LivePage } from './live/live-page.tsx';
 import { Report } from './report.tsx';
 
 /** The whole of a page, whatever it shows. */
-export function App({ data }: { readonly data: PageData }) {
+export function App({ data }: { readonly data: PageContent & PageOrigin }) {
   return (
-    <Shell version={data.version}>
+    <Shell origin={data}>
       {data.kind === 'run' ? (
         <LivePage page={data} />
       ) : data.kind === 'folder' ? (
@@ -21,12 +22,12 @@ export function App({ data }: { readonly data: PageData }) {
 }
 
 interface ShellProps {
-  readonly version: string;
+  readonly origin: PageOrigin;
   readonly children: ComponentChildren;
 }
 
 /** The frame of every page: a bar with the names of its parts, and below it the answer. */
-function Shell({ version, children }: ShellProps) {
+function Shell({ origin, children }: ShellProps) {
   const [parts, setParts] = useState<readonly { id: string; name: string }[]>([]);
   const main = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
@@ -64,7 +65,11 @@ function Shell({ version, children }: ShellProps) {
       <main id="main" ref={main}>
         {children}
       </main>
-      <footer>{`Gaia Mesh ${version}. Nothing on this page leaves this machine.`}</footer>
+      <footer>
+        {`Gaia Mesh ${origin.version}. This page was made on ${formatDate(origin.madeAt)} by `}
+        <code>{showHidden(origin.command)}</code>
+        {` on ${toLine(origin.machine, 120)}. Nothing on it leaves this machine.`}
+      </footer>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { formatHeadline } from '../compare/comparison-text.ts';
-import type { ReportData } from '../report/report-html.ts';
+import type { ReportData } from '../report/page-data.ts';
 import { BlamePart } from './blame-page.tsx';
 import { ComparisonPart } from './comparison/comparison-page.tsx';
 import { toLine } from './format.ts';

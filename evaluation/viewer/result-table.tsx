@@ -55,7 +55,9 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
   const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
   const [words, setWords] = useState('');
   const [most, setMost] = useState(atFirst);
+  const [isExplained, setExplained] = useState(false);
   const body = useRef<HTMLTableSectionElement>(null);
+  const explained = columns.filter(({ explain = '' }) => explain !== '');
   const found = useMemo(
     () => sortRows(filterRows(rows, columns, words), columns, sorted),
     [rows, columns, words, sorted],
@@ -121,9 +123,30 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
             {`Show ${formatCount(Math.min(ROWS_AT_ONCE, found.length - most))} more`}
           </button>
         ) : null}
+        {explained.length === 0 ? null : (
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={isExplained}
+            aria-label={`What the columns of ${label} mean`}
+            onClick={() => setExplained(!isExplained)}
+          >
+            Columns
+          </button>
+        )}
         <CopyButton label="CSV" what={`of ${label}`} text={() => formatCsv(found, columns)} />
         <CopyButton label="Markdown" what={`of ${label}`} text={() => formatMarkdown(found, columns)} />
       </p>
+      {isExplained ? (
+        <dl class="pairs">
+          {explained.map(({ header, explain }) => (
+            <div key={header}>
+              <dt>{showHidden(header)}</dt>
+              <dd>{showHidden(explain ?? '')}</dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
     </div>
   );
 }

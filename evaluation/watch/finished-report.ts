@@ -1,5 +1,5 @@
 import { openBatch, summarizeTeams } from '../batch/finished-batch.ts';
-import type { ReportData } from '../report/report-html.ts';
+import type { ReportData } from '../report/page-data.ts';
 
 // These functions build the reports of what is over from the files that it left. Each throws a MeshError where the files
 // are missing or of another kind. A run that nobody watches loads none of the modules that build reports.

@@ -1,7 +1,7 @@
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import type { BatchEvent } from '../batch/batch.ts';
-import type { ReportData } from '../report/report-html.ts';
-import { watchHtml } from '../report/watch-html.ts';
+import type { ReportData } from '../report/page-data.ts';
+import { fillPage } from '../report/page-html.ts';
 import { printError } from '../terminal/print.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 import { createResultEvent } from './archived-batch.ts';
@@ -46,10 +46,11 @@ export class Watch {
     readonly opens: boolean;
   }): Promise<Watch> {
     const watch = new Watch(opens);
-    const page = watchHtml({ title, kind: 'run', isListed: false });
     const run = { feed: watch.feed, details: watch.#details, report: () => watch.#report() };
     watch.#server = await PageServer.start(port, (request) =>
-      request.path === '' ? page : answerRequest(run, request),
+      request.path === ''
+        ? fillPage({ title, kind: 'run', isListed: false }, true)
+        : answerRequest(run, request),
     );
     // The page must not keep a failed command alive.
     watch.#server.unref();

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ReportData } from '../report/report-html.ts';
+import type { ReportData } from '../report/page-data.ts';
 import type { Details } from './details.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { Answer, PageRequest } from './page-server.ts';

@@ -1,7 +1,6 @@
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ReportData } from '../../report/report-html.ts';
-import type { RunPlace } from '../../report/watch-html.ts';
+import type { ReportData, RunPlace } from '../../report/page-data.ts';
 import {
   formatBytes,
   formatClock,

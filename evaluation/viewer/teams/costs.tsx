@@ -188,7 +188,9 @@ function listUseColumns(): Column<TeamFigures>[] {
     if (explain === '') return [];
     const create = (isTotal: boolean): Column<TeamFigures> => {
       const toRow = ({ name, use }: TeamFigures) => ({
-        ...{ team: name, taken: '', isTotal },
+        team: name,
+        taken: '',
+        isTotal,
         use: isTotal ? use.total : use.perRight,
       });
       return {

@@ -24,7 +24,7 @@ const GAPS: Readonly<Record<keyof Required<Summary['failures']['by_gap']>, strin
   other: 'kind: other',
 };
 
-/** How the teams worked: what went wrong, which tools they asked, and what their models read. */
+/** Shows how the teams worked: their failures, the tools that they asked, and what their models read. */
 export function WorkCards({ teams }: Pick<BatchData, 'teams'>) {
   return (
     <>
@@ -85,7 +85,7 @@ interface FiguresCardProps extends Pick<BatchData, 'teams'> {
   readonly nav?: string;
   /** Heading of the names of the rows. */
   readonly first: string;
-  /** What is counted. */
+  /** The unit that is counted. */
   readonly of: string;
   readonly rows: readonly FigureRow[];
 }

@@ -1,0 +1,20 @@
+import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { createRedactor } from '../batch/redact.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
+
+/** What makes a result: the command line, without secrets, and the machine. */
+export interface Making {
+  readonly command: string;
+  readonly machine: string;
+}
+
+/** Describes this process, for what it writes. */
+export function describeMaking(): Making {
+  const [name = 'gaia', ...words] = process.argv.slice(2).map(createRedactor(process.env));
+  const { cpu, cpus, node } = describeEnvironment(packageVersion);
+  return {
+    command: formatCommandLine(name, words),
+    machine: `${cpu}, ${cpus} cores, Node ${node}`,
+  };
+}
