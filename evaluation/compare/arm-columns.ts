@@ -18,6 +18,7 @@ export const bytesRatio: Column<ComparedArm> = {
   header: '×',
   value: ({ vs_baseline: vs }) => vs?.bytes.ratio ?? 1,
   digits: 2,
+  explain: 'exact bytes as a multiple of the baseline’s',
 };
 
 export const bytesVerdict: Column<ComparedArm> = {
@@ -34,13 +35,14 @@ export function createVerdictColumns(metric: Metric): Column<ComparedArm>[] {
       header: METRIC_NAMES[metric],
       value: (arm) => pickRatio(arm, metric),
       digits: 2,
-      explain: 'its ratio to the baseline, from the means of fresh processes, with its 95 % interval',
+      explain: 'as a multiple of the baseline’s, from the means of fresh processes',
     },
     {
       key: `${metric}_low`,
       header: '95 %',
       value: (arm) => find(arm)?.low,
       format: (arm) => formatKnown(find(arm), formatInterval),
+      explain: '95 % interval of that multiple over fresh processes',
     },
     { key: `${metric}_high`, value: (arm) => find(arm)?.high },
     { key: `${metric}_adjusted_p`, value: (arm) => find(arm)?.adjustedP },
@@ -77,6 +79,7 @@ export function createRatioColumns(metric: Metric, header?: string): Column<Comp
       header,
       value: (arm) => pickRatio(arm, metric),
       format: ({ vs_baseline: vs }) => (vs === null ? '1.00' : formatMarkedRatio(vs[metric])),
+      explain: `${METRIC_NAMES[metric]} as a multiple of the baseline’s; \`=\`: shown to be equal, \`?\`: undecided`,
     },
     { key: `${metric}_low`, value: ({ vs_baseline: vs }) => vs?.[metric]?.low },
     { key: `${metric}_high`, value: ({ vs_baseline: vs }) => vs?.[metric]?.high },

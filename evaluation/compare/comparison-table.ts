@@ -1,4 +1,4 @@
-import { formatColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
+import { explainColumns, formatColumns, formatColumnsMarkdown } from '../terminal/columns.ts';
 import type { MeasuredPart } from '../terminal/docs-page.ts';
 import { escapeMarkdown } from '../terminal/markdown-table.ts';
 import { createStyles } from '../terminal/print.ts';
@@ -64,7 +64,11 @@ export function buildComparisonPart(file: ComparisonFile): MeasuredPart {
   const played = describePlayed(file);
   const { sections, limits } = buildTables(file);
   const shown = sections.map(({ heading, tables, note }) =>
-    [`## ${heading}`, ...tables.map((own) => own(formatColumnsMarkdown)), escapeMarkdown(note)]
+    [
+      `## ${heading}`,
+      ...tables.map((own) => own(formatColumnsMarkdown)),
+      escapeMarkdown([note, ...tables.map((own) => own(explainColumns))].join(' ').trim()),
+    ]
       .filter((part) => part !== '')
       .join('\n\n'),
   );

@@ -48,6 +48,7 @@ const MAX_ITEMS = 500;
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 const MAX_NAME = 80;
 const MAX_QUESTION = 200;
+const MAX_SENTENCE = 110;
 /** Maximum bytes of an archive that is opened for its question, packed and unpacked: a run of one task has some ten kilobytes. */
 const MAX_OPENED_BYTES = 1024 * 1024;
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
@@ -277,7 +278,7 @@ function readComparisonHead(json: Buffer): ItemHead {
   return {
     kind: kind === 'stacks' ? 'stacks' : 'comparison',
     question: `${arms.length} ${kind} on the same traffic`,
-    answer: toOneLine(sentence ?? 'no verdict on times yet', 200),
+    answer: toOneLine(sentence ?? 'no verdict on times yet', MAX_SENTENCE),
     verdict: '',
     setting: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
   };

@@ -14,6 +14,7 @@ import { sampleSource } from './testing/sample-batch.ts';
 /** What would run if any of it were taken for markup, and characters that nobody sees. */
 const HOSTILE =
   '</script><script>globalThis.taken = true</script><!-- <img src=x onerror="globalThis.taken = true">\u202e é';
+const WRONG = { correct: false, correct_lenient: false, final_answer: 'another' } as const;
 const TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'];
 
 const folder = temporaryFolder();
@@ -22,6 +23,7 @@ const files = {
   batch: path.join(folder, 'batch.html'),
   runs: path.join(folder, 'runs.html'),
   teams: path.join(folder, 'teams.html'),
+  questions: path.join(folder, 'questions.html'),
   comparison: path.join(folder, 'comparison.html'),
   stacks: path.join(folder, 'stacks.html'),
 };
@@ -36,6 +38,10 @@ const browser = browserOfTests(async () => {
   await write('batch', { runs: [await sampleRun({ tasks: 7_000, steps: 1 })] });
   await write('runs', { runs: [await sampleRun(), await sampleRun({ adapter: 'msgpack+zstd+ed25519' })] });
   await write('teams', { runs: [], batch: sampleTeams() });
+  await write('questions', {
+    runs: [],
+    batch: sampleSource({ questions: 2000, result: ({ index }) => (index % 3 === 0 ? WRONG : {}) }),
+  });
   await write('comparison', { runs: [], comparison: await compareSamples() });
   await write('stacks', { runs: [], comparison: parseComparison(stacksText, 'sample') });
 });
@@ -63,6 +69,7 @@ describe('every page', () => {
         /^rgb\(\d\d, \d\d, \d\d\)$/,
       );
       expect(await findBarriers(page)).toEqual([]);
+      expect(await page.evaluate(`(${listUnexplained})()`)).toEqual([]);
     },
   );
 
@@ -283,6 +290,17 @@ describe('the pages of comparisons', () => {
   });
 });
 
+/** Runs in the page: lists the figures without a unit, or without a word on how they were measured. */
+const listUnexplained = `() => {
+  const units = /[%×$]|\\b(B|bytes?|kB|MB|mebibytes|ms|s|µs|p|milliseconds|microseconds|seconds|minutes|cpu|points|share|chance|ratio|multiple|tokens?|packets?|tasks?|questions?|answers|attempts|calls|processes|exchanges|messages|samples|invocations|tools|cycle|number|words)\\b/i;
+  const readColumn = (head) =>
+    [...(head.closest('table')?.rows ?? [])].map(({ cells }) => cells[head.cellIndex]?.textContent).join(' ');
+  return [...document.querySelectorAll('thead .number, .facts > div')]
+    .map((head) => ({ title: head.title, text: [head.title, head.textContent, readColumn(head)].join(' ') }))
+    .filter(({ title, text }) => title === '' || !units.test(text))
+    .map(({ text }) => text);
+}`;
+
 async function save(page: Page, name: string): Promise<string> {
   const saved = page.waitForEvent('download');
   await page.getByRole('link', { name: `save ${name}` }).click();
@@ -292,7 +310,6 @@ async function save(page: Page, name: string): Promise<string> {
 }
 
 function sampleTeams() {
-  const wrong = { correct: false, correct_lenient: false, final_answer: 'another' } as const;
   return sampleSource({
     teams: TEAMS,
     questions: 240,
@@ -303,9 +320,9 @@ function sampleTeams() {
       const took = { bytes: 1000 * (place + 1), cached: cycle === 1 && index === 3 };
       if (index % 10 < place) return { ...took, gap: undefined };
       if (index === 21)
-        return { ...took, ...wrong, status: 'timeout', reason: HOSTILE, failed_role: HOSTILE };
+        return { ...took, ...WRONG, status: 'timeout', reason: HOSTILE, failed_role: HOSTILE };
       const failed = index % 5 === 4 ? ({ status: 'failed', reason: 'no' } as const) : {};
-      return { ...took, ...wrong, ...failed, gap: 'other' };
+      return { ...took, ...WRONG, ...failed, gap: 'other' };
     },
   });
 }

@@ -48,10 +48,11 @@ export function formatColumnsCsv<Row>(columns: readonly Column<Row>[], rows: rea
   return `${[columns.map(({ key }) => formatCsvCell(key)), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
-/** Explains the columns for the reader of the table: `header: bytes that are not payload. session: …` */
+/** Explains the columns for the reader of the table: `header: bytes that are not payload. p50, p99: microseconds.` */
 export function explainColumns<Row>(columns: readonly Column<Row>[]): string {
-  return listShown(columns)
-    .flatMap(({ header, explain }) => (explain === undefined ? [] : [`${header}: ${explain}.`]))
+  const known = listShown(columns).filter(({ explain }) => explain !== undefined);
+  return [...Map.groupBy(known, ({ explain }) => explain)]
+    .map(([explain, own]) => `${own.map(({ header }) => header).join(', ')}: ${explain}.`)
     .join(' ');
 }
 

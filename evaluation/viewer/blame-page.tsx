@@ -25,13 +25,14 @@ const REPLACED = Object.keys(REPLACEMENTS) as Replacement[];
 /** The search for the message that made an answer wrong. */
 export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonly isFirst: boolean }) {
   const { branches, tries, margin, engine, model } = file;
-  const [answer = '', ...more] = file.headline.split(/(?<=\.) (?=[A-Z])/);
+  const [answer = '', ...more] = file.headline.split(/(?<=\.) (?=[A-Z])|: /);
+  const rest = more.join(' ');
   return (
     <>
       <Title
         isFirst={isFirst}
         title={answer}
-        lede={`${more.join(' ')} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
+        lede={`${rest.charAt(0).toUpperCase()}${rest.slice(1)} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
         command={file.command}
         made={[
           file.measured_at === null ? null : formatDate(file.measured_at),
@@ -58,8 +59,9 @@ export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonl
             value: toLine(file.answer, 60),
             tone: file.correct ? 'good' : 'bad',
             note: file.correct ? 'right' : 'wrong',
+            explain: 'By the scorer of the batch, in the recorded run.',
           },
-          { name: 'True answer', value: toLine(file.truth, 60) },
+          { name: 'True answer', value: toLine(file.truth, 60), explain: 'As the file of questions has it.' },
           {
             name: 'Right if asked anew',
             value: formatPercent(file.outset.chance, 0),
@@ -76,6 +78,7 @@ export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonl
             name: 'Tokens',
             value: branches.tokens === null ? '–' : formatCount(branches.tokens),
             note: branches.cost === null || branches.cost === 0 ? undefined : `$${branches.cost.toFixed(4)}`,
+            explain: 'Tokens of all branches, by the servers’ own counts where they gave them.',
           },
         ]}
       />

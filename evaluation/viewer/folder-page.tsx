@@ -1,10 +1,21 @@
 import { useEffect } from 'preact/hooks';
 import type { FolderPlace } from '../report/page-data.ts';
-import { formatDate, toLine } from './format.ts';
+import { formatCounted, formatDate, toLine } from './format.ts';
 import { Badge, Notes, Title } from './parts.tsx';
 import { type Column, ResultTable, readTone } from './result-table.tsx';
 
 type Item = FolderPlace['items'][number];
+
+/** By kind of item: the word for one of them. */
+const KINDS = { run: 'run', batch: 'batch', comparison: 'comparison', stacks: 'comparison' } as const;
+
+/** Says how many results there are of which kind: `6 runs, 1 batch, 2 comparisons`. */
+function describeItems(items: readonly Item[]): string {
+  const counts = [...Map.groupBy(items, ({ kind }) => KINDS[kind])].map(([kind, { length }]) =>
+    kind === 'batch' && length > 1 ? `${length}\u00a0batches` : formatCounted(length, kind),
+  );
+  return counts.length === 0 ? 'No results here yet' : counts.join(', ');
+}
 
 /** The list of what is in a folder of results; each has a page of its own. */
 export function FolderPage({ page }: { readonly page: FolderPlace }) {
@@ -27,8 +38,12 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
       cell: ({ verdict }) => (verdict === '' ? null : <Badge tone={readTone(verdict)}>{verdict}</Badge>),
     },
     { header: 'answer', isText: true, value: ({ answer }) => toLine(answer, 200) },
-    { header: 'kind', isWide: true, value: ({ kind }) => kind },
-    { header: 'of', isWide: true, isText: true, value: ({ setting }) => toLine(setting, 160) },
+    {
+      header: 'kind',
+      isWide: true,
+      isText: true,
+      value: ({ kind, setting }) => toLine(`${kind}: ${setting}`, 160),
+    },
     { header: 'when', value: ({ modifiedMs }) => modifiedMs, format: formatDate },
     { header: 'file', isWide: true, isText: true, value: ({ place }) => toLine(place, 200) },
   ];
@@ -36,7 +51,7 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
     <>
       <Title
         isFirst
-        title={items.length === 0 ? 'No results here yet' : `${items.length} runs, batches and comparisons`}
+        title={describeItems(items)}
         lede={`In ${toLine(title, 300)}, the latest first. Open one to see all of it.`}
       />
       {left.length === 0 ? null : <Notes texts={[`Left out: ${left.join('; ')}.`]} />}

@@ -141,7 +141,7 @@ export interface Fact {
   /** A line below the value. */
   readonly note?: ComponentChildren;
   /** A sentence on how the figure was measured. */
-  readonly explain?: string;
+  readonly explain: string;
   readonly tone?: Tone | undefined;
 }
 

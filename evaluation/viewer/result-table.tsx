@@ -50,7 +50,12 @@ const MANY_ROWS = 12;
 
 /** A table that can be sorted, filtered, and taken away. */
 export function ResultTable<Row>(props: ResultTableProps<Row>) {
-  const { label, rows, columns, tools, atFirst = ROWS_AT_ONCE } = props;
+  const { label, rows, tools, atFirst = ROWS_AT_ONCE } = props;
+  // A figure that no row has takes no room.
+  const columns = useMemo(
+    () => props.columns.filter(({ isNumber, value }) => !isNumber || rows.some((row) => value(row) !== null)),
+    [props.columns, rows],
+  );
   const { hasFilter = rows.length > MANY_ROWS } = props;
   const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
   const [words, setWords] = useState('');
@@ -102,7 +107,7 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
               ))}
             </tr>
           </thead>
-          <Rows {...props} rows={found.slice(0, most)} body={body} />
+          <Rows {...props} columns={columns} rows={found.slice(0, most)} body={body} />
         </table>
       </section>
       <p class="table-foot">

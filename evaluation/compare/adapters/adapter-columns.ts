@@ -1,4 +1,4 @@
-import { type Column, explainColumns, formatColumnsCsv } from '../../terminal/columns.ts';
+import { type Column, formatColumnsCsv } from '../../terminal/columns.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import {
   bytesRatio,
@@ -24,7 +24,7 @@ function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<Adapt
       key: 'wire_bytes',
       header: 'bytes',
       value: ({ wire_bytes }) => wire_bytes,
-      explain: 'all packets, each counted once, and × as a multiple of the baseline',
+      explain: 'bytes of all packets, each counted once',
     },
     bytesRatio,
     {
@@ -45,7 +45,7 @@ function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<Adapt
       key: 'session_bytes',
       header: 'session',
       value: ({ session_bytes }) => session_bytes,
-      explain: 'the handshake, with keys and tables',
+      explain: 'bytes of the handshake, with keys and tables',
       rank: 2,
     },
     { key: 'encode_us', value: ({ encode_us }) => encode_us },
@@ -94,16 +94,42 @@ function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<Adapt
 /** The bytes of adapters by what they are for; they sum to `wire`. */
 const byteColumns: readonly Column<AdapterArm>[] = [
   name,
-  { key: 'payload_bytes', header: 'payload', value: ({ ledger }) => ledger.total.payload },
-  { key: 'envelope_bytes', header: 'envelope', value: ({ ledger }) => ledger.total.envelope },
+  {
+    key: 'payload_bytes',
+    header: 'payload',
+    value: ({ ledger }) => ledger.total.payload,
+    explain: 'bytes of the application data as JSON',
+  },
+  {
+    key: 'envelope_bytes',
+    header: 'envelope',
+    value: ({ ledger }) => ledger.total.envelope,
+    explain: 'bytes of the message around it',
+  },
   {
     key: 'payload_coding_bytes',
     header: 'payload coding',
     value: ({ ledger }) => ledger.total.payload_coding,
+    explain: 'bytes that this encoding of the payload adds or saves',
   },
-  { key: 'layer_bytes', header: 'layers', value: ({ ledger }) => ledger.total.layers },
-  { key: 'framing_bytes', header: 'framing', value: ({ ledger }) => ledger.total.framing },
-  { key: 'wire_bytes', header: 'wire', value: ({ ledger }) => ledger.total.wire },
+  {
+    key: 'layer_bytes',
+    header: 'layers',
+    value: ({ ledger }) => ledger.total.layers,
+    explain: 'bytes of signatures, encryption and checksums, and those that compression saves',
+  },
+  {
+    key: 'framing_bytes',
+    header: 'framing',
+    value: ({ ledger }) => ledger.total.framing,
+    explain: 'bytes of the length before each frame',
+  },
+  {
+    key: 'wire_bytes',
+    header: 'wire',
+    value: ({ ledger }) => ledger.total.wire,
+    explain: 'bytes of all of these',
+  },
 ];
 
 /** Lists the adapters' bytes as multiples of the baseline's, by kind of traffic or by size; nothing if all packets are in one group. */
@@ -124,6 +150,7 @@ function listGroupColumns(
           return own === undefined || wire === 0 ? null : own / wire;
         },
         digits: 2,
+        explain: 'bytes of so many packets, as a multiple of the baseline’s',
       }),
     ),
   ];
@@ -143,7 +170,7 @@ export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
         tables: [createTable(columns, arms)],
         note:
           'All adapters carry the same packets, which were recorded once. Each invocation of each adapter is a set of fresh processes; adapters take ' +
-          `turns within a round, in random order. ${explainColumns(columns)}`,
+          'turns within a round, in random order.',
         at: 'top',
       },
       {
@@ -155,10 +182,7 @@ export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
       {
         heading: 'Where the bytes are',
         tables: [createTable(byteColumns, arms)],
-        note:
-          '`payload` is the application data as JSON; `envelope` is the message around it; `payload coding` is the bytes that this encoding of the ' +
-          'payload adds or saves; `layers` is the effect of signatures, encryption, checksums and compression; `framing` is the length before each ' +
-          'packet. They sum to `wire`, and over the run that matches the byte counts of the sockets.',
+        note: 'The lines sum to `wire`, and over the run that matches the byte counts of the sockets.',
         at: 'page',
       },
     ],

@@ -93,7 +93,7 @@ function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
       createNameColumn(file.kind === 'adapters' ? 'adapter' : 'stack'),
       // The verdict stands beside the name: a phone shows it without scrolling.
       ...judged.slice(-1),
-      { ...bytesRatio, header: 'bytes ×', explain: 'exact bytes as a multiple of the baseline’s', rank: 1 },
+      { ...bytesRatio, header: 'bytes ×', rank: 1 },
       ...judged.slice(0, -1),
     ],
     rows,
@@ -104,7 +104,7 @@ function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
       title="Verdicts"
       nav="Verdicts"
       id="verdicts"
-      about={`${file.sentence ?? ''} The band is the baseline against itself: it shows how much this machine makes of nothing. Within ${formatMargin(file)} arms count as equal.`}
+      about={`${open === null ? (file.sentence ?? '') : ''} The band is the baseline against itself: it shows how much this machine makes of nothing. Within ${formatMargin(file)} arms count as equal.`}
       tools={
         metrics.length < 2 ? undefined : (
           <Choice

@@ -224,7 +224,11 @@ function formatStatus({ now, missed }: LiveHistory, isConnected: boolean): strin
 
 function listFacts(state: LiveState): Fact[] {
   const { run, agents, questions, totals, faults, at } = state;
-  const time = { name: 'Time', value: formatClock(run === null ? at : at - run.at) };
+  const time = {
+    name: 'Time',
+    value: formatClock(run === null ? at : at - run.at),
+    explain: 'Minutes and seconds since the run began.',
+  };
   // A comparison has neither; its figures are in a table of their own.
   if (agents.size === 0 && questions.size === 0) return [time];
   const score = scoreQuestions(state);
@@ -236,10 +240,12 @@ function listFacts(state: LiveState): Fact[] {
     {
       name: 'Answered',
       value: `${formatCount(score.answered)} of ${formatCount(run?.questions ?? questions.size)}`,
+      explain: 'Questions with an answer, of all that the team is asked.',
     },
     {
       name: 'Right',
       value: score.scored === 0 ? UNKNOWN : `${formatCount(score.right)} of ${formatCount(score.scored)}`,
+      explain: 'Right answers, of those whose true answer is known.',
     },
     {
       name: 'Packets of agents',
@@ -247,9 +253,22 @@ function listFacts(state: LiveState): Fact[] {
       note: unshown === 0 ? undefined : `${formatCount(unshown)} counted only`,
       explain: 'Exact; of a flood the list shows a sample.',
     },
-    { name: 'Bytes received', value: formatBytes(bytes) },
-    { name: 'Tokens', value: formatCount(tokens), note: score.priced === 0 ? undefined : money },
-    { name: 'Faults', value: struck === '' ? 'none' : struck },
+    {
+      name: 'Bytes received',
+      value: formatBytes(bytes),
+      explain: 'Frames of packets that the hub read from agents.',
+    },
+    {
+      name: 'Tokens',
+      value: formatCount(tokens),
+      note: score.priced === 0 ? undefined : money,
+      explain: 'Tokens that agents reported with their packets; the cost is by the prices of the models.',
+    },
+    {
+      name: 'Faults',
+      value: struck === '' ? 'none' : struck,
+      explain: 'Faults that were planted or happened, by kind; all are counted.',
+    },
   ];
 }
 

@@ -13,7 +13,7 @@ const PARTS = [
   ['agent', 'the agent around its tool: log and queue', '--s5'],
   ['encode', 'the adapter, writing', '--s4'],
   ['wire', 'system calls, kernel and event loops', '--s2'],
-  ['relay', 'the hub', '--accent'],
+  ['relay', 'the hub', '--ink'],
   ['decode', 'the adapter, reading', '--s4'],
   ['unknown', 'agents that did not report what they did, and the way to and from them', '--line'],
 ] as const;

@@ -50,7 +50,7 @@ const FIGURES: readonly Figure[] = [
     ...BYTES,
     header: 'session',
     isSum: false,
-    explain: 'Handshakes of the agents with the hub.',
+    explain: 'Bytes of the agents’ handshakes with the hub.',
     read: ({ session_bytes }) => session_bytes,
   },
   {

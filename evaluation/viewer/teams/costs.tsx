@@ -100,15 +100,21 @@ export function ScoreCostCard({
                 stroke: 'var(--s1)',
                 strokeWidth: 2,
               }),
-              text(titled, {
-                x: 'per',
-                y: 'accuracy',
-                text: 'name',
-                dx: 9,
-                dy: -9,
-                textAnchor: 'start',
-                fill: 'var(--ink)',
-              }),
+              // A name on the right edge stands left of its point.
+              ...(['start', 'end'] as const).map((textAnchor) =>
+                text(
+                  titled.filter(({ per }) => (per > Math.sqrt(low * high) ? 'end' : 'start') === textAnchor),
+                  {
+                    x: 'per',
+                    y: 'accuracy',
+                    text: 'name',
+                    dx: textAnchor === 'start' ? 9 : -9,
+                    dy: -9,
+                    textAnchor,
+                    fill: 'var(--ink)',
+                  },
+                ),
+              ),
               tip(titled, pointer({ x: 'per', y: 'accuracy', title: 'title' })),
             ],
           };
@@ -131,6 +137,8 @@ function describeFrontier(points: readonly { name: string; accuracy: number; per
 
 /** The cost of all answers, and of a right one. */
 export function CostCard({ batch: { teams, baseline } }: { readonly batch: BatchData }) {
+  const [chosen, setChosen] = useState(0);
+  const isTotal = chosen === 1;
   const base = teams.find(({ name }) => name === baseline)?.use.perRight;
   const isOneConcurrency = new Set(teams.map(({ settings }) => settings.concurrency)).size === 1;
   const compare = (key: 'bytes' | 'seconds'): Column<TeamFigures> => ({
@@ -167,46 +175,52 @@ export function CostCard({ batch: { teams, baseline } }: { readonly batch: Batch
       value: ({ settings }) => settings.concurrency,
       explain: 'Questions on their way at the same time.',
     },
-    ...listUseColumns(),
-    ...(teams.length > 1 ? [compare('bytes'), ...(isOneConcurrency ? [compare('seconds')] : [])] : []),
+    ...listUseColumns(isTotal),
+    ...(teams.length > 1 && !isTotal
+      ? [compare('bytes'), ...(isOneConcurrency ? [compare('seconds')] : [])]
+      : []),
   ];
   return (
     <Card
       title="What answers took"
       id="took"
-      about="Bytes as they travelled, copies included. Seconds are of all questions, each by its own clock. Answers from the cache count with what they took when they were asked, where that is known."
+      about="Wrong answers are part of what a right one takes. Answers from the cache count with what they took when they were asked, where that is known."
+      tools={
+        <Choice
+          label="What answers took"
+          names={['for each right answer', 'in total']}
+          chosen={chosen}
+          onChoice={setChosen}
+        />
+      }
     >
       <ResultTable label="What answers took" rows={teams} columns={columns} />
     </Card>
   );
 }
 
-/** Lists the columns of the terminal’s table of costs, each twice: in total, and for each right answer. */
-function listUseColumns(): Column<TeamFigures>[] {
+/** Lists the columns of the terminal’s table of costs, in total or for each right answer. */
+function listUseColumns(isTotal: boolean): Column<TeamFigures>[] {
+  const toRow = ({ name, use }: TeamFigures) => ({
+    team: name,
+    taken: '',
+    isTotal,
+    use: isTotal ? use.total : use.perRight,
+  });
   return USE_COLUMNS.flatMap((column) => {
-    const { header = '', explain = '' } = column;
-    if (explain === '') return [];
-    const create = (isTotal: boolean): Column<TeamFigures> => {
-      const toRow = ({ name, use }: TeamFigures) => ({
-        team: name,
-        taken: '',
-        isTotal,
-        use: isTotal ? use.total : use.perRight,
-      });
-      return {
-        header: isTotal ? header : `${header} / right`,
+    const { header = '', explain } = column;
+    if (explain === undefined) return [];
+    return [
+      {
+        header,
         isNumber: true,
-        isWide: isTotal,
-        explain: isTotal
-          ? `All ${explain}.`
-          : `For each right answer: ${explain}, those of wrong answers included.`,
+        explain: `${isTotal ? 'All' : 'For each right answer:'} ${explain}.`,
         value: (team) => {
           const value = column.value(toRow(team));
           return typeof value === 'number' ? value : null;
         },
         cell: (team) => formatCell(column, toRow(team)),
-      };
-    };
-    return [create(true), create(false)];
+      },
+    ];
   });
 }

@@ -86,6 +86,7 @@ export function listCauseColumns(own: readonly Attributed[]): Column<Attributed>
       header: `${METRIC_NAMES[first?.figure ?? 'time']} ×`,
       value: ({ total }) => total.ratio,
       digits: 2,
+      explain: 'all changes together, as a multiple of the baseline',
     },
     ...factors.map((factor): Column<Attributed> => {
       const find = ({ shares }: Attributed) => shares.find((share) => share.factor === factor);
@@ -94,6 +95,7 @@ export function listCauseColumns(own: readonly Attributed[]): Column<Attributed>
         header: formatName(factor),
         value: (row) => find(row)?.share.ratio,
         format: (row) => formatFactorShare(find(row)),
+        explain: 'the ratio that this change causes, with its 95 % interval',
       };
     }),
   ];

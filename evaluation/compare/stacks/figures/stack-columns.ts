@@ -18,10 +18,33 @@ const name = createNameColumn('stack');
 /** Times of exchanges at the fixed rate, with the verdict of each arm. */
 const timeColumns: readonly Column<StackArm>[] = [
   name,
-  { key: 'latency_n', header: 'n', value: ({ latency_us: times }) => times?.n, rank: 7 },
-  { key: 'latency_us_p50', header: 'p50 µs', value: ({ latency_us: times }) => times?.p50 },
-  { key: 'latency_us_p99', header: 'p99', value: ({ latency_us: times }) => times?.p99, rank: 8 },
-  { key: 'latency_us_p999', header: 'p99.9', value: ({ latency_us: times }) => times?.p999, rank: 1 },
+  {
+    key: 'latency_n',
+    header: 'n',
+    value: ({ latency_us: times }) => times?.n,
+    explain: 'number of exchanges whose time is known',
+    rank: 7,
+  },
+  {
+    key: 'latency_us_p50',
+    header: 'p50 µs',
+    value: ({ latency_us: times }) => times?.p50,
+    explain: 'microseconds that half of the exchanges take at most, each from its due time',
+  },
+  {
+    key: 'latency_us_p99',
+    header: 'p99',
+    value: ({ latency_us: times }) => times?.p99,
+    explain: 'microseconds that 99 of 100 exchanges take at most',
+    rank: 8,
+  },
+  {
+    key: 'latency_us_p999',
+    header: 'p99.9',
+    value: ({ latency_us: times }) => times?.p999,
+    explain: 'microseconds that 999 of 1,000 exchanges take at most',
+    rank: 1,
+  },
   ...timeVerdict,
 ];
 
@@ -33,25 +56,43 @@ const byteColumns: readonly Column<StackArm>[] = [
     header: 'B',
     value: ({ bytes }) => bytes.per_exchange,
     format: ({ bytes }) => count(bytes.per_exchange) + (bytes.is_repeatable ? '' : '~'),
+    explain: 'bytes of an exchange in both directions; `~` if passes differed',
   },
   bytesRatio,
-  createLineColumn('payload'),
-  createLineColumn('envelope'),
-  createLineColumn('head'),
-  { ...createLineColumn('tls'), rank: 5 },
+  createLineColumn('payload', 'bytes of what is said, as compact JSON'),
+  createLineColumn(
+    'envelope',
+    'bytes of the messages beyond the payload; negative if a protocol encodes the payload in fewer bytes',
+  ),
+  createLineColumn('head', 'bytes of the heads of HTTP and of frames'),
+  { ...createLineColumn('tls', 'bytes of TLS'), rank: 5 },
   {
     key: 'one_way_overhead_bytes',
     header: 'one way',
     value: ({ bytes: { one_way: pass } }) => (pass === null ? null : computeOverhead(pass)),
+    explain:
+      'bytes of an exchange without an answer beyond its payload, including the acknowledgement of the protocol',
     rank: 4,
   },
-  { key: 'session_bytes', header: 'set-up B', value: ({ session_bytes }) => session_bytes },
-  { key: 'setup_messages', header: 'messages', value: ({ setup }) => setup.messages, rank: 3 },
+  {
+    key: 'session_bytes',
+    header: 'set-up B',
+    value: ({ session_bytes }) => session_bytes,
+    explain: 'bytes of the set-up of a session',
+  },
+  {
+    key: 'setup_messages',
+    header: 'messages',
+    value: ({ setup }) => setup.messages,
+    explain: 'messages of the set-up',
+    rank: 3,
+  },
   {
     key: 'setup_ms',
     header: 'ms',
     value: ({ setup }) => setup.ms,
     digits: 1,
+    explain: 'milliseconds of the first set-up of a process',
     rank: 2,
   },
   {
@@ -62,14 +103,17 @@ const byteColumns: readonly Column<StackArm>[] = [
       vs_baseline === null
         ? '–'
         : `${formatPayback(setup.paid_back_bytes)} / ${formatPayback(setup.paid_back_time)}`,
+    explain:
+      "exchanges after which a set-up that takes more bytes, or more time, than the baseline's has paid for itself",
     rank: 1,
   },
   { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
 ];
 
 /** Creates the column of one line of the bytes of an exchange, in both directions. */
-function createLineColumn(line: 'payload' | 'envelope' | 'head' | 'tls'): Column<StackArm> {
+function createLineColumn(line: 'payload' | 'envelope' | 'head' | 'tls', explain: string): Column<StackArm> {
   return {
+    explain,
     key: `${line}_per_exchange`,
     header: line,
     value: ({ bytes: { sent, received, exchanges } }) => (sent[line] + received[line]) / exchanges,
@@ -90,12 +134,23 @@ function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm
   const levels = baseline?.saturation.map(({ concurrency }) => concurrency) ?? [];
   return [
     name,
-    { key: 'client_us', header: 'client µs', value: ({ cpu: { client } }) => client.user + client.system },
-    { key: 'server_us', header: 'server µs', value: ({ cpu: { server } }) => server.user + server.system },
+    {
+      key: 'client_us',
+      header: 'client µs',
+      value: ({ cpu: { client } }) => client.user + client.system,
+      explain: 'microseconds of CPU of the client’s process, one exchange at a time',
+    },
+    {
+      key: 'server_us',
+      header: 'server µs',
+      value: ({ cpu: { server } }) => server.user + server.system,
+      explain: 'microseconds of CPU of the server’s process',
+    },
     {
       key: 'system_us',
       header: 'in system',
       value: ({ cpu: { client, server } }) => client.system + server.system,
+      explain: 'microseconds of both that the system took',
       rank: 4,
     },
     ...createRatioColumns('cpu', 'CPU ×'),
@@ -105,20 +160,29 @@ function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm
         key: `per_s_at_${level}`,
         header: `/s at ${level}`,
         value: ({ saturation }) => saturation[index]?.per_s,
+        explain: `exchanges a second with ${level} under way at once`,
         rank: isMiddle ? 4 + index : undefined,
       };
     }),
-    { key: 'knee_per_s', header: 'knee/s', value: ({ knee_per_s }) => knee_per_s, rank: 3 },
+    {
+      key: 'knee_per_s',
+      header: 'knee/s',
+      value: ({ knee_per_s }) => knee_per_s,
+      explain: 'the highest load at which the median is less than ten times that of the lowest',
+      rank: 3,
+    },
     {
       key: 'server_rss_mb',
       header: 'RSS MB',
       value: ({ rss_bytes }) => rss_bytes.server / 2 ** 20,
+      explain: 'memory of the server’s process, in mebibytes',
       rank: 1,
     },
     {
       key: 'kept_bytes_per_exchange',
       header: 'kept B',
       value: ({ growth }) => computeKeptBytes(growth),
+      explain: 'bytes that the server retains of each exchange while one task grows',
       rank: 2,
     },
   ];
@@ -172,6 +236,9 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
 
 type Tokens = StacksComparison['tokens'];
 
+/** The unit of all figures about what a model reads. */
+const TOKENS = 'tokens that a model reads';
+
 const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
   {
     key: 'what',
@@ -179,23 +246,23 @@ const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
     value: ({ what }) => what,
     format: ({ what }) => what,
   },
-  { key: 'tools', header: 'tools', value: ({ items }) => items },
-  { key: 'bytes', header: 'bytes', value: ({ bytes }) => bytes },
-  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
+  { key: 'tools', header: 'tools', value: ({ items }) => items, explain: 'tools that are defined' },
+  { key: 'bytes', header: 'bytes', value: ({ bytes }) => bytes, explain: 'bytes of their definitions' },
+  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens, explain: TOKENS },
 ];
 
 const resultColumns: readonly Column<Tokens['results'][number]>[] = [
   { key: 'form', header: 'all payloads as results of a tool', value: ({ form }) => form },
-  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens },
+  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens, explain: TOKENS },
 ];
 
 const shapeColumns: readonly Column<Tokens['shapes'][number]>[] = [
   { key: 'shape', header: 'payloads that are mostly', value: ({ shape }) => shape },
-  { key: 'payloads', header: 'payloads', value: ({ payloads }) => payloads },
-  { key: 'compact', header: 'compact JSON', value: ({ compact }) => compact },
-  { key: 'pretty', header: 'pretty JSON', value: ({ pretty }) => pretty },
+  { key: 'payloads', header: 'payloads', value: ({ payloads }) => payloads, explain: 'their number' },
+  { key: 'compact', header: 'compact JSON', value: ({ compact }) => compact, explain: TOKENS },
+  { key: 'pretty', header: 'pretty JSON', value: ({ pretty }) => pretty, explain: TOKENS },
   createMultipleColumn('pretty'),
-  { key: 'toon', header: 'TOON', value: ({ toon }) => toon },
+  { key: 'toon', header: 'TOON', value: ({ toon }) => toon, explain: TOKENS },
   createMultipleColumn('toon'),
 ];
 
@@ -206,13 +273,14 @@ function createMultipleColumn(notation: 'pretty' | 'toon'): Column<Tokens['shape
     header: '×',
     value: (shape) => shape[notation] / Math.max(1, shape.compact),
     digits: 2,
+    explain: 'tokens as a multiple of those of compact JSON',
   };
 }
 
 function describeTokens({ tokens }: StacksComparison): string {
   return (
     `Tokens of ${tokens.encoding}, counted for what a model reads: definitions at each of its turns, results once. No model reads the protocol ` +
-    'around them, so envelopes have no tokens. × is a multiple of compact JSON.'
+    'around them, so envelopes have no tokens.'
   );
 }
 
@@ -228,28 +296,21 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
         tables: [createTable(timeColumns, arms)],
         note:
           'Exchanges begin at fixed times, whether or not earlier ones have ended, and each is measured from its due time. Percentiles for which ' +
-          'the sample is too small are left out. `detects` is the smallest ratio, or its inverse, that this many invocations detect in four of five ' +
-          'measurements.',
+          'the sample is too small are left out.',
         at: 'top',
       },
       {
         heading: 'Bytes an exchange',
         tables: [createTable(byteColumns, arms)],
         note:
-          'Means over one pass through the exchanges with an answer, on a session in use, in both directions; `~` if passes differed. `one way`: bytes ' +
-          'of an exchange without an answer beyond its payload, including the acknowledgement of the protocol. `envelope`: bytes of the messages ' +
-          'beyond the payload as compact JSON; negative if a protocol encodes the payload in fewer bytes. The lines add up to the counters of the ' +
-          'sockets or pipes at both ends. `paid back`: exchanges after which a set-up that takes more bytes, or more time, than the ' +
-          "baseline's has paid for itself.",
+          'Means over one pass through the exchanges with an answer, on a session in use. The lines add up to the counters of the sockets or pipes at ' +
+          'both ends.',
         at: 'top',
       },
       {
         heading: 'CPU time and throughput',
         tables: [createTable(listCpuColumns(file), arms)],
-        note:
-          'CPU time, user and system, of the whole process of each side, with one exchange at a time. `/s at 16`: exchanges a second with sixteen ' +
-          'at once. `knee`: the highest load at which the median is less than ten times that of the lowest. `kept`: bytes that the server retains ' +
-          'of each exchange while one task grows.',
+        note: 'CPU time, user and system, of the whole process of each side, with one exchange at a time.',
         at: 'top',
       },
       {
