@@ -1,6 +1,7 @@
 // Kinds of answers that their form shows: a question about a temperature is answered by a temperature, and a text without
 // one does not answer it. Questions after names, places, reasons and things have no such form.
 import type { Question } from './question.ts';
+import { rememberTexts } from './remember.ts';
 
 /** A kind of answer, and the form of its values. */
 export interface AnswerKind {
@@ -200,12 +201,22 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
   return FOCUS_KINDS.find(([pattern]) => pattern.test(focus))?.[1];
 }
 
-export function listValues({ values }: AnswerKind, text: string): Value[] {
-  return [...text.matchAll(values)].map(({ 0: value, index }) => ({
-    start: index,
-    end: index + value.length,
-  }));
+/** Lists the values of a kind in a sentence. */
+export function listValues(kind: AnswerKind, sentence: string): readonly Value[] {
+  let list = listsOfKinds.get(kind);
+  if (list === undefined) {
+    list = rememberTexts((text) =>
+      [...text.matchAll(kind.values)].map(({ 0: value, index }) => ({
+        start: index,
+        end: index + value.length,
+      })),
+    );
+    listsOfKinds.set(kind, list);
+  }
+  return list(sentence);
 }
+
+const listsOfKinds = new Map<AnswerKind, (sentence: string) => readonly Value[]>();
 
 /** Tells whether a cell may answer: its unit may stand in the column's title, so that a number does for most kinds. */
 export function mayAnswer({ kind, values }: { kind: AnswerKind; values: readonly string[] }): boolean {

@@ -60,7 +60,7 @@ interface Asked {
 }
 
 export function viewAsked(question: Question, sentences: readonly Sentence[]): Asked {
-  const words = splitWords(sentences.map(joinHeading).join(' '));
+  const words = sentences.flatMap((sentence) => splitWords(joinHeading(sentence)));
   const stems = new Set(words.map(({ stem }) => stem));
   const kind = findAnswerKind(question);
   return {

@@ -38,11 +38,12 @@ export function rankSentences(
     addHops(question, sentences, scores);
     addValues(question, sentences, scores);
   }
+  const rounded = scores.map((score) => Math.round(100 * score));
   return sentences
-    .map((sentence, index) => ({ ...sentence, score: Math.round(100 * (scores[index] ?? 0)), index }))
-    .sort((a, b) => b.score - a.score || a.index - b.index)
+    .map((sentence, index) => ({ sentence, score: rounded[index] ?? 0 }))
+    .sort((a, b) => b.score - a.score)
     .slice(0, MAX_SENTENCES)
-    .map(({ index: _, ...sentence }) => sentence);
+    .map(({ sentence, score }) => ({ ...sentence, score }));
 }
 
 // Logits added for a hop, and the number of best sentences that may name a heading; chosen on HotpotQA and MuSiQue

@@ -24,7 +24,7 @@ export function toKindNumber({ kind }: Question): number {
 export type Question = {
   /** The question, cut at its maximum length. */
   text: string;
-  words: Word[];
+  words: readonly Word[];
   kind: QuestionKind;
   /** Stems of the words that carry the topic, once each, in order. */
   terms: string[];

@@ -23,13 +23,13 @@ type Answer = z.infer<typeof answerSchema>;
 
 let forest: Forest | undefined;
 
-/** Ranks all proposed answers, the most likely first, each once. */
-export function rankAnswers(question: string, set: TripleSet): Answer[] {
+/** Ranks the proposed answers, the most likely first, each once; `most` bounds their number. */
+export function rankAnswers(question: string, set: TripleSet, most = Number.POSITIVE_INFINITY): Answer[] {
   const parsed = parseQuestion(question);
   const computeChance = createChance(parsed, set.sentences);
-  const ranked = rankShares(parsed, set).map((one): Answer => {
-    return toAnswer(one.answer, one.sentence, computeChance(one));
-  });
+  const ranked = rankShares(parsed, set)
+    .slice(0, most)
+    .map((one): Answer => toAnswer(one.answer, one.sentence, computeChance(one)));
   const option = chooseOption(question, parsed, set.sentences);
   const [best] = ranked;
   if (option !== undefined && best !== undefined) return [{ ...best, answer: option }];
@@ -75,5 +75,5 @@ export function explainUnsure(question: string, { evidence, line }: Answer): str
 }
 
 export function chooseAnswer(question: string, set: TripleSet): Answer {
-  return rankAnswers(question, set)[0] ?? { answer: '', evidence: '', confidence: 0 };
+  return rankAnswers(question, set, 1)[0] ?? { answer: '', evidence: '', confidence: 0 };
 }

@@ -3,8 +3,9 @@
 // the question does not may head the part with the answer.
 import { z } from 'zod';
 import { splitSentences } from './language/sentence-split.ts';
-import { SIGN, splitWords, type Word } from './language/words.ts';
+import { SIGN, splitWords } from './language/words.ts';
 import { parseQuestion, type Question } from './question.ts';
+import { rememberTexts } from './remember.ts';
 
 /** Neighbouring chunks joined again: `first` and `last` are chunk indices, `heading` is the title line above. */
 export const passageSchema = z.strictObject({
@@ -22,6 +23,7 @@ export type Passage = z.infer<typeof passageSchema>;
 const TOP_CHUNKS = 8;
 const HOP_CHUNKS = 3;
 const HOP_WEIGHT = 0.4;
+const MAX_HOP_NAMES = 60;
 const HEADING_REACH_CHARS = 8_000;
 const K1 = 1.2;
 const B = 0.5;
@@ -29,19 +31,76 @@ const B = 0.5;
 export function searchPassages(question: string, chunks: readonly string[]): Passage[] {
   const document = chunks.join('');
   if (document.trim() === '') return [];
-  const starts = listChunkStarts(chunks);
-  const words = splitWords(document);
-  const places = placeWords(words, starts);
+  const index = readIndex(document, chunks);
   const parsed = parseQuestion(question);
 
-  const scores = scoreBm25(weighQuestion(parsed), words, places, chunks.length);
-  addHop(scores, parsed, words, places, chunks.length);
-  const lines = listChunkLines(chunks);
+  const scores = scoreBm25(weighQuestion(parsed), index);
+  addHop(scores, parsed, index);
   return joinPassages(findTopIndices(scores, TOP_CHUNKS), chunks).map((joined) => {
-    const passage = { ...joined, line: lines[joined.first] ?? 1 };
-    const heading = findHeading(document, starts[passage.first] ?? 0);
+    const passage = { ...joined, line: index.lines[joined.first] ?? 1 };
+    const heading = index.headingOf(joined.first);
     return heading === '' ? passage : { ...passage, heading };
   });
+}
+
+/** The facts about a document that all questions share. */
+interface ChunkIndex {
+  /** Offset of each chunk, and the line, from 1, in which it begins. */
+  readonly starts: readonly number[];
+  readonly lines: readonly number[];
+  /** Number of words of each chunk, and of all. */
+  readonly lengths: readonly number[];
+  readonly words: number;
+  /** Counts of each stem by chunk. */
+  readonly stems: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** The words that look like names, in the document's order. */
+  readonly names: readonly { readonly stem: string; readonly chunk: number }[];
+  /** Returns the heading above a chunk; '' without one. */
+  readonly headingOf: (chunk: number) => string;
+}
+
+/** Indices by document, with one chunking each: a document is cut in one way only. */
+const recallIndex = rememberTexts((): { index?: ChunkIndex } => ({}));
+
+function readIndex(document: string, chunks: readonly string[]): ChunkIndex {
+  const known = recallIndex(document);
+  const starts = listChunkStarts(chunks);
+  const isSame =
+    known.index?.starts.length === starts.length &&
+    known.index.starts.every((start, chunk) => start === starts[chunk]);
+  if (known.index === undefined || !isSame) known.index = indexChunks(document, chunks, starts);
+  return known.index;
+}
+
+function indexChunks(document: string, chunks: readonly string[], starts: readonly number[]): ChunkIndex {
+  const words = splitWords(document);
+  const lengths = new Array<number>(chunks.length).fill(0);
+  const stems = new Map<string, Map<number, number>>();
+  const names: { stem: string; chunk: number }[] = [];
+  let chunk = 0;
+  for (const { stem, start, signs } of words) {
+    // A word that a chunk's end cuts belongs to the chunk of its start.
+    while (chunk + 1 < starts.length && (starts[chunk + 1] ?? 0) <= start) chunk++;
+    lengths[chunk] = (lengths[chunk] ?? 0) + 1;
+    const counts = stems.get(stem) ?? new Map<number, number>();
+    counts.set(chunk, (counts.get(chunk) ?? 0) + 1);
+    stems.set(stem, counts);
+    if ((signs & (SIGN.capital | SIGN.stop)) === SIGN.capital) names.push({ stem, chunk });
+  }
+  const headings = new Map<number, string>();
+  return {
+    starts,
+    lines: listChunkLines(chunks),
+    lengths,
+    words: words.length,
+    stems,
+    names,
+    headingOf(of) {
+      const heading = headings.get(of) ?? findHeading(document, starts[of] ?? 0);
+      headings.set(of, heading);
+      return heading;
+    },
+  };
 }
 
 /** Finds the last title line that begins before `end`, in a bounded part of the text. */
@@ -88,65 +147,36 @@ export function countLineEnds(text: string): number {
   return count;
 }
 
-/** Returns the chunk in which each word begins; a word that a chunk's end cuts belongs to the chunk of its start. */
-function placeWords(words: readonly Word[], starts: readonly number[]): number[] {
-  let chunk = 0;
-  return words.map((word) => {
-    while (chunk + 1 < starts.length && (starts[chunk + 1] ?? 0) <= word.start) chunk++;
-    return chunk;
-  });
-}
-
 function weighQuestion(question: Question): Map<string, number> {
   return new Map(question.terms.map((term) => [term, question.names.has(term) ? 1.3 : 1]));
 }
 
-/** Scores every chunk by BM25; only the query's terms are counted, so that a single question needs no index. */
-function scoreBm25(
-  query: ReadonlyMap<string, number>,
-  words: readonly Word[],
-  places: readonly number[],
-  chunkCount: number,
-): number[] {
-  const lengths = new Array<number>(chunkCount).fill(0);
-  const counts = new Map<string, Map<number, number>>();
-  for (const [index, word] of words.entries()) {
-    const chunk = places[index] ?? 0;
-    lengths[chunk] = (lengths[chunk] ?? 0) + 1;
-    if (!query.has(word.stem)) continue;
-    const perChunk = counts.get(word.stem) ?? new Map<number, number>();
-    perChunk.set(chunk, (perChunk.get(chunk) ?? 0) + 1);
-    counts.set(word.stem, perChunk);
-  }
-  const meanLength = Math.max(1, words.length / Math.max(1, chunkCount));
-  const scores = new Array<number>(chunkCount).fill(0);
-  for (const [term, perChunk] of counts) {
-    const idf = Math.log(1 + (chunkCount - perChunk.size + 0.5) / (perChunk.size + 0.5));
-    for (const [chunk, count] of perChunk) {
+/** Scores every chunk by BM25. */
+function scoreBm25(query: ReadonlyMap<string, number>, { stems, lengths, words }: ChunkIndex): number[] {
+  const meanLength = Math.max(1, words / Math.max(1, lengths.length));
+  const scores = new Array<number>(lengths.length).fill(0);
+  for (const [term, weight] of query) {
+    const counts = stems.get(term);
+    if (counts === undefined) continue;
+    const idf = Math.log(1 + (lengths.length - counts.size + 0.5) / (counts.size + 0.5));
+    for (const [chunk, count] of counts) {
       const norm = count + K1 * (1 - B + (B * (lengths[chunk] ?? 0)) / meanLength);
-      scores[chunk] = (scores[chunk] ?? 0) + ((query.get(term) ?? 0) * idf * count * (K1 + 1)) / norm;
+      scores[chunk] = (scores[chunk] ?? 0) + (weight * idf * count * (K1 + 1)) / norm;
     }
   }
   return scores;
 }
 
 /** Adds the score of a second query: the names in the best chunks that the question does not hold. */
-function addHop(
-  scores: number[],
-  question: Question,
-  words: readonly Word[],
-  places: readonly number[],
-  chunkCount: number,
-): void {
+function addHop(scores: number[], question: Question, index: ChunkIndex): void {
   const best = new Set(findTopIndices(scores, HOP_CHUNKS));
   const known = new Set(question.terms);
   const names = new Map<string, number>();
-  for (const [index, word] of words.entries()) {
-    if (!best.has(places[index] ?? -1) || known.has(word.stem)) continue;
-    if ((word.signs & (SIGN.capital | SIGN.stop)) === SIGN.capital) names.set(word.stem, HOP_WEIGHT);
-    if (names.size >= 60) break;
+  for (const { stem, chunk } of index.names) {
+    if (best.has(chunk) && !known.has(stem)) names.set(stem, HOP_WEIGHT);
+    if (names.size >= MAX_HOP_NAMES) break;
   }
-  const hop = scoreBm25(names, words, places, chunkCount);
+  const hop = scoreBm25(names, index);
   for (const [chunk, score] of hop.entries()) scores[chunk] = (scores[chunk] ?? 0) + score * HOP_WEIGHT;
 }
 

@@ -4,11 +4,40 @@
 // backtrack: linear time on any input.
 
 const TOKEN = /[\p{L}\p{M}\p{N}]{1,16}|[^\s\p{L}\p{M}\p{N}]/gu;
+const MAX_TOKEN_CHARACTERS = 16;
+
+const BLANK = 0;
+const SIGN = 1;
+const WORD = 2;
+/** The kind of each ASCII character. */
+const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /\s/.test(character) ? BLANK : /[\p{L}\p{N}]/u.test(character) ? WORD : SIGN;
+});
 
 /** Returns the number of word and punctuation tokens in `text`; 0 for blank text. */
 export function countTokens(text: string): number {
   let count = 0;
-  TOKEN.lastIndex = 0;
-  while (TOKEN.test(text)) count++;
+  let at = 0;
+  while (at < text.length) {
+    const start = at;
+    let kind: number | undefined = WORD;
+    while (at < text.length && at - start < MAX_TOKEN_CHARACTERS) {
+      kind = ASCII[text.charCodeAt(at)];
+      if (kind !== WORD) break;
+      at++;
+    }
+    if (kind === undefined) {
+      // Another alphabet: the pattern reads the token, of which the characters so far are the beginning.
+      TOKEN.lastIndex = start;
+      if (!TOKEN.test(text)) break;
+      at = TOKEN.lastIndex;
+      count++;
+    } else if (at > start) count++;
+    else {
+      count += kind;
+      at++;
+    }
+  }
   return count;
 }

@@ -53,8 +53,10 @@ function findPhraseAnchors(
   isCommon: (stem: string) => boolean,
 ): FoundAnchor[] {
   const found: FoundAnchor[] = [];
+  const common = stems.map(isCommon);
   for (const { index, cells } of table.columns) {
     const padded = cells.map(({ norm }) => ` ${norm} `);
+    const all = padded.join('');
     const taken: [number, number][] = [];
     for (let length = Math.min(MAX_PHRASE_WORDS, words.length); length > 0; length--) {
       for (let start = 0; start + length <= words.length; start++) {
@@ -63,17 +65,16 @@ function findPhraseAnchors(
         const [first = '', last = ''] = [words[start], words[end - 1]];
         if (length === 1 && first.length < MIN_WORD_CHARACTERS && parseWordNumber(first) === undefined)
           continue;
-        if (length === 1 && isCommon(stems[start] ?? '')) continue;
-        if (length > 1 && isCommon(stems[start] ?? '') && isCommon(stems[end - 1] ?? '')) continue;
+        if (common[start] === true && common[end - 1] === true) continue;
         const phrase = words.slice(start, end).join(' ');
+        const singular = length === 1 && last.endsWith('s') ? last.slice(0, -1) : phrase;
+        // Most phrases are in no cell, which one search shows.
+        if (!all.includes(` ${phrase} `) && (singular === phrase || !all.includes(` ${singular} `))) continue;
         const is: number[] = [];
         const has: number[] = [];
         for (const [row, text] of padded.entries()) {
           if (text.length === phrase.length + 2 && text === ` ${phrase} `) is.push(row);
-          if (
-            text.includes(` ${phrase} `) ||
-            (length === 1 && last.endsWith('s') && text.includes(` ${last.slice(0, -1)} `))
-          )
+          if (text.includes(` ${phrase} `) || (singular !== phrase && text.includes(` ${singular} `)))
             has.push(row);
         }
         if (has.length === 0) continue;

@@ -40,6 +40,8 @@ export function isGiven({ chance, unplaced }: TableAnswer, threshold: number): b
 const MAX_ANSWERS = 20;
 const SHIPPED = fileURLToPath(new URL('weights/tables.bin', import.meta.url));
 const models = new Map<string, TableModel>();
+/** Tables by their rows: several questions about a document read the same ones. */
+const tables = new WeakMap<readonly (readonly string[])[], Table>();
 
 /**
  * Answers a question about a table, the most probable answer first, by the programs of a bounded grammar: a log-linear
@@ -54,7 +56,8 @@ export function answerTable(
   rows: readonly (readonly string[])[],
   weights = SHIPPED,
 ): TableAnswer[] {
-  const table = parseTable(rows);
+  const table = tables.get(rows) ?? parseTable(rows);
+  tables.set(rows, table);
   if (table.size === 0) return [];
   const model = models.get(weights) ?? readTableModel(pathToFileURL(weights));
   models.set(weights, model);

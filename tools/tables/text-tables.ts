@@ -2,6 +2,7 @@
 // columns are aligned by blanks.
 import { findAnswerKind, mayAnswer } from '@gaia-mesh/reader/answer-kinds.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
+import { rememberTexts } from '@gaia-mesh/reader/remember.ts';
 import { answerTable, isGiven, type TableAnswer } from './answer-table.ts';
 import { parseMarkdownRows } from './markdown-rows.ts';
 
@@ -18,7 +19,8 @@ const MIN_ROWS = 2;
 const MIN_ALIGNED_COLUMNS = 3;
 const DELIMITERS = [/^(?=\|)|(?=\|$)/, /\t/, /;/, /\s{2,}|\t/];
 
-export function findTextTables(text: string): TextTable[] {
+/** Finds the tables of a text. */
+export const findTextTables: (text: string) => readonly TextTable[] = rememberTexts((text) => {
   const lines = text.split('\n');
   const tables: TextTable[] = [];
   for (let start = 0; start < lines.length; ) {
@@ -33,7 +35,7 @@ export function findTextTables(text: string): TextTable[] {
     start = table.end;
   }
   return tables;
-}
+});
 
 /** Reads the table that begins in a line, if one does. */
 function readTable(

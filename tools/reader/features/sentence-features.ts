@@ -1,6 +1,7 @@
-import { findLargestSimilarity, findWordRow } from '../language/vectors.ts';
-import { SIGN, type Word } from '../language/words.ts';
+import { compareWithAll, findWordRow } from '../language/vectors.ts';
+import { SIGN, splitWords, type Word } from '../language/words.ts';
 import { type Question, toKindNumber } from '../question.ts';
+import { rememberTexts } from '../remember.ts';
 
 /** A sentence as the ranker sees it: its words and its position. */
 export type SentenceView = {
@@ -23,8 +24,9 @@ type QuestionTerms = {
   names: Int32Array;
   /** Neighbouring word pairs that are not both function words; each is left number × stems + right number. */
   pairs: number[];
-  termRows: number[];
-  focusRow: number;
+  /** Likeness of each topic word of the sentences to each term, and to the class that the question names. */
+  termLikeness: readonly Float64Array[];
+  focusLikeness: Float64Array;
   /** Weight of each term, and the sum of the weights. */
   idf: Float64Array;
   total: number;
@@ -39,11 +41,34 @@ type Match = { words: Int32Array; holds: Uint8Array };
 const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|result)/i;
 const ASIDES = /["“«(]/;
 
+/** Rows of a sentence's topic words in the vectors; -1 for others. */
+const recallRows = rememberTexts((text) =>
+  Int32Array.from(splitWords(text), ({ signs, lower }) =>
+    (signs & SIGN.stop) === 0 ? findWordRow(lower) : -1,
+  ),
+);
+
+/** Returns the distinct rows of all sentences, and for each word of a sentence its place among them, or -1. */
+function placeRows(views: readonly SentenceView[]): { rows: Int32Array; places: readonly Int32Array[] } {
+  const numbers = new Map<number, number>();
+  const places = views.map(({ text }) =>
+    recallRows(text).map((row) => {
+      if (row < 0) return -1;
+      const known = numbers.get(row);
+      if (known !== undefined) return known;
+      numbers.set(row, numbers.size);
+      return numbers.size - 1;
+    }),
+  );
+  return { rows: Int32Array.from(numbers.keys()), places };
+}
+
 /** Computes the features of every sentence for one question, in the order that the trained ranker expects. */
 export function computeSentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
   const numbers = mapStems(question);
   const matches = views.map((view) => matchWords(view, numbers));
-  const asked = weighQuestion(question, numbers, matches);
+  const { rows, places } = placeRows(views);
+  const asked = weighQuestion(question, { numbers, matches, rows });
   const { idf, total, terms } = asked;
   const covered = matches.map(({ holds }) => sumHeld(terms, holds, idf) / total);
   const best = Math.max(...covered, 0);
@@ -53,7 +78,7 @@ export function computeSentenceFeatures(question: Question, views: readonly Sent
     const match = matches[index] ?? { words: new Int32Array(), holds: new Uint8Array() };
     const { holds } = match;
     const cover = covered[index] ?? 0;
-    const rows = view.words.map((word) => ((word.signs & SIGN.stop) !== 0 ? -1 : findWordRow(word.lower)));
+    const own = places[index] ?? new Int32Array();
     const shape = answerShapes(view, match);
     return [
       kind,
@@ -70,8 +95,8 @@ export function computeSentenceFeatures(question: Question, views: readonly Sent
       sumNearby(asked, holds, matches[index - 1]?.holds),
       sumNearby(asked, holds, matches[index + 1]?.holds),
       sumHeading(asked, holds, view.headingStems),
-      measureSoftCover(asked, holds, rows) / total,
-      focusLikeness(asked, view, rows),
+      measureSoftCover(asked, holds, own) / total,
+      findLargest(asked.focusLikeness, own),
       view.words.some((word) => word.lower === question.focus) ? 1 : 0,
       question.verb !== '' && holds[numbers.get(question.verb) ?? -1] === 1 ? 1 : 0,
       measureTightness(asked, match),
@@ -109,8 +134,15 @@ function matchWords(view: SentenceView, numbers: ReadonlyMap<string, number>): M
 
 function weighQuestion(
   question: Question,
-  numbers: ReadonlyMap<string, number>,
-  matches: readonly Match[],
+  {
+    numbers,
+    matches,
+    rows,
+  }: {
+    readonly numbers: ReadonlyMap<string, number>;
+    readonly matches: readonly Match[];
+    readonly rows: Int32Array;
+  },
 ): QuestionTerms {
   const numbersOf = (stems: Iterable<string>) => Int32Array.from(stems, (stem) => numbers.get(stem) ?? -1);
   const words = numbersOf(question.words.map(({ stem }) => stem));
@@ -130,8 +162,8 @@ function weighQuestion(
     terms,
     names: numbersOf(question.names),
     pairs: listWordPairs(question, words, numbers.size),
-    termRows: question.terms.map((term) => findTopicRow(question, term)),
-    focusRow: question.focus === '' ? -1 : findWordRow(question.focus),
+    termLikeness: question.terms.map((term) => compareWithAll(findTopicRow(question, term), rows)),
+    focusLikeness: compareFocus(question, rows),
     idf,
     total: total || 1,
   };
@@ -217,37 +249,38 @@ function measureLongestRun(asked: QuestionTerms, { words }: Match): number {
   return longest;
 }
 
-/** Sums the weights of the topic words found, and lets a near synonym stand for a missing one. */
-function measureSoftCover(
-  { terms, termRows, idf }: QuestionTerms,
-  holds: Uint8Array,
-  rows: readonly number[],
-): number {
-  let sum = 0;
-  for (const [index, term] of terms.entries()) {
-    const weight = idf[term] ?? 0;
-    if (holds[term] === 1) {
-      sum += weight;
-      continue;
-    }
-    sum += weight * findLargestSimilarity(termRows[index] ?? -1, rows);
-  }
-  return sum;
+/** Returns the likeness of each row to the class that the question names, that word itself excluded. */
+function compareFocus({ focus }: Question, rows: Int32Array): Float64Array {
+  const row = focus === '' ? -1 : findWordRow(focus);
+  return compareWithAll(row, rows).map((cosine, at) => (rows[at] === row ? 0 : cosine));
 }
 
-/**
- * Returns the largest likeness of the sentence's words to the class that the question names, that word itself excluded.
- */
-function focusLikeness(
-  { question, focusRow }: QuestionTerms,
-  view: SentenceView,
-  rows: readonly number[],
+/** Returns the largest of the values at `places`, or 0 when all are below that. */
+function findLargest(values: Float64Array | undefined, places: Int32Array): number {
+  let largest = 0;
+  if (values === undefined) return largest;
+  for (let at = 0; at < places.length; at++) {
+    const place = places[at] ?? -1;
+    if (place < 0) continue;
+    const value = values[place] ?? 0;
+    if (value > largest) largest = value;
+  }
+  return largest;
+}
+
+/** Sums the weights of the topic words found, and lets a near synonym stand for a missing one. */
+function measureSoftCover(
+  { terms, termLikeness, idf }: QuestionTerms,
+  holds: Uint8Array,
+  places: Int32Array,
 ): number {
-  if (focusRow < 0) return 0;
-  return findLargestSimilarity(
-    focusRow,
-    rows.map((row, at) => (view.words[at]?.lower === question.focus ? -1 : row)),
-  );
+  let sum = 0;
+  for (let index = 0; index < terms.length; index++) {
+    const term = terms[index] ?? -1;
+    const weight = idf[term] ?? 0;
+    sum += holds[term] === 1 ? weight : weight * findLargest(termLikeness[index], places);
+  }
+  return sum;
 }
 
 /** Returns the words between the first and the last matched topic word for each match; small values are good. */

@@ -1,4 +1,5 @@
 import { hashWord } from '../hash.ts';
+import { rememberTexts } from '../remember.ts';
 import { stemWord } from './stem.ts';
 import { loadTagger } from './tag-model.ts';
 import { findCoarseClass, findFineClass, hashRow } from './vectors.ts';
@@ -105,20 +106,8 @@ function readTokenForm(text: string): TokenForm {
   return form;
 }
 
-// Maximum remembered sentences, and the length of the longest. Several questions about a document read the same ones.
-const MAX_SENTENCES = 500;
-const MAX_KEPT_CHARACTERS = 1000;
-const tagged = new Map<string, readonly Token[]>();
-
 /** Cuts a sentence into tagged tokens; offsets are UTF-16. */
-export function tagWords(sentence: string): readonly Token[] {
-  const known = tagged.get(sentence);
-  if (known !== undefined) return known;
-  const tokens = readTokens(sentence);
-  if (tagged.size === MAX_SENTENCES) tagged.clear();
-  if (sentence.length <= MAX_KEPT_CHARACTERS) tagged.set(sentence, tokens);
-  return tokens;
-}
+export const tagWords: (sentence: string) => readonly Token[] = rememberTexts(readTokens);
 
 function readTokens(sentence: string): Token[] {
   tagger ??= loadTagger();

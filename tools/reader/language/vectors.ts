@@ -47,20 +47,19 @@ export function compareRows(left: number, right: number): number {
   return sum / (127 * 127);
 }
 
-/** Returns the largest similarity of a row to any of `rows`, or 0 when all are below that. */
-export function findLargestSimilarity(row: number, rows: readonly number[]): number {
-  if (row < 0) return 0;
+/** Returns the cosine of a row with each of `others`, which are known words; all are 0 when the row's word is unknown. */
+export function compareWithAll(row: number, others: Int32Array): Float64Array {
   const { dims, vectors } = loadTable();
-  const start = row * dims;
-  let largest = 0;
-  for (const other of rows) {
-    if (other < 0) continue;
+  const cosines = new Float64Array(others.length);
+  if (row < 0) return cosines;
+  const vector = vectors.subarray(row * dims, (row + 1) * dims);
+  for (let at = 0; at < others.length; at++) {
     let sum = 0;
-    for (let at = 0, place = other * dims; at < dims; at++, place++)
-      sum += (vectors[start + at] ?? 0) * (vectors[place] ?? 0);
-    if (sum > largest) largest = sum;
+    for (let axis = 0, place = (others[at] ?? 0) * dims; axis < dims; axis++, place++)
+      sum += (vector[axis] ?? 0) * (vectors[place] ?? 0);
+    cosines[at] = sum / (127 * 127);
   }
-  return largest / (127 * 127);
+  return cosines;
 }
 
 /** Returns one of 255 narrow classes (months, car makers, kinship ...); -1 for an unknown word. */

@@ -1,3 +1,4 @@
+import { rememberTexts } from '../remember.ts';
 import { stemWord } from './stem.ts';
 
 /**
@@ -16,8 +17,17 @@ export const SIGN = { stop: 1, capital: 2, digit: 4, year: 8, month: 16 };
 const WORD = /\p{N}{1,20}(?:[.,]\p{N}{1,20}){0,6}|\p{Lu}\.(?:\p{Lu}\.){1,5}|[\p{L}\p{M}\p{N}]{1,64}/uy;
 const MAX_RUN_CHARS = 64;
 
+/** Longest text whose words are remembered: a sentence. */
+const MAX_SENTENCE_CHARS = 1000;
+
 /** Cuts `text` into words; the clitics left by "'s" and "n't" count as stop words. */
-export function splitWords(text: string): Word[] {
+export function splitWords(text: string): readonly Word[] {
+  return text.length > MAX_SENTENCE_CHARS ? readWords(text) : recallWords(text);
+}
+
+const recallWords = rememberTexts(readWords);
+
+function readWords(text: string): Word[] {
   const words: Word[] = [];
   let at = 0;
   while (at < text.length) {
