@@ -24,6 +24,8 @@ const listSchema = z.record(
     needs: z.string().optional(),
     /** Minutes on an idle machine with two cores. */
     minutes: z.number(),
+    /** True if no figure depends on the load of the machine. */
+    any_load: z.literal(true).optional(),
     /** Folders and files that the figures depend on most. */
     subject: z.array(z.string()).min(1),
   }),
