@@ -32,7 +32,7 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
     expect(sample.hub_peak_mb).toBeGreaterThan(1);
   }
 
-  test.each(['run', 'flood', 'C relay', 'raw Node'] as const)(
+  test.each(['run', 'flood', 'C relay', 'Node relay', 'raw Node'] as const)(
     'is carried by the %s, and counted',
     async (name) => expectCounted(await target(name), load),
   );

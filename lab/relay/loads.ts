@@ -20,7 +20,7 @@ export interface Load {
    */
   readonly areNode?: boolean;
   readonly targets: readonly TargetName[];
-  /** Maximum rounds of this load: no verdict depends on it. */
+  /** Maximum rounds of this load: no verdict depends on its interval. */
   readonly rounds?: number | undefined;
 }
 
@@ -43,12 +43,10 @@ const LATENCY_RATE = 4000;
 
 const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
 const CARRIERS = TARGET_NAMES.filter((name) => name !== 'no hub');
-/** All of them except the run, which records every packet: a few loads show the cost of that. */
-const BARE = CARRIERS.filter((name) => name !== 'run');
 
 /** Lists the loads of one run of `perf --relay`. */
 export function listLoads(isQuick: boolean): Load[] {
-  const seconds = isQuick ? 0.7 : 1;
+  const seconds = 0.7;
   const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
   const throughput = (isQuick ? [4] : [4, 16, 64]).flatMap((agents) =>
     sizes.map(
@@ -59,30 +57,31 @@ export function listLoads(isQuick: boolean): Load[] {
         bytes,
         seconds,
         targets: chooseTargets(agents, bytes),
-        // They take long.
-        rounds: agents > 4 && bytes === MIB ? 2 : undefined,
+        // The worst of their medians is judged, and no interval.
+        rounds: hasIntervalJudged(agents, bytes) ? undefined : 1,
       }),
     ),
   );
   const four = { agents: 4, bytes: 512, seconds } as const;
-  const framed = BARE.filter((name) => name !== 'raw Node');
+  const framed: readonly TargetName[] = ['flood', 'Node relay', 'C relay', 'NATS'];
   const fixedRate = { ...four, kind: 'latency', rate: LATENCY_RATE, seconds: 2 } as const;
   return [
     ...throughput,
-    { ...four, name: 'one in flight', kind: 'one in flight', inFlight: 1, targets: framed },
+    { ...four, name: 'one in flight', kind: 'one in flight', inFlight: 1, targets: [...framed, 'Redis'] },
     { ...fixedRate, name: `${LATENCY_RATE * 3} deliveries/s`, targets: [...framed, 'no hub'] },
     // Gaps of the machine cause a part of a tail, and come by chance.
     {
       ...fixedRate,
+      rounds: 3,
       name: `${LATENCY_RATE * 3} deliveries/s, once more`,
-      targets: ['flood', 'C relay', 'NATS', 'no hub'],
+      targets: [...framed, 'no hub'],
     },
     {
       ...four,
       name: 'Node agents',
       kind: 'Node agents',
       areNode: true,
-      targets: ['flood', 'flood again', 'C relay', 'NATS'],
+      targets: ['flood', 'C relay', 'NATS'],
     },
     {
       name: 'one never reads',
@@ -97,13 +96,14 @@ export function listLoads(isQuick: boolean): Load[] {
   ];
 }
 
-/**
- * Chooses all targets for four agents; with more agents, those that a verdict or a reader's question
- * concerns.
- */
+/** Tells whether a verdict is about the interval of a throughput; of others only the worst median is judged. */
+function hasIntervalJudged(agents: number, bytes: number): boolean {
+  return agents === 4 || (agents === 16 && bytes === 512);
+}
+
+/** Chooses all targets for four agents and usual packets, else those that a verdict or a reader's question concerns. */
 function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
-  if (bytes === 512 && agents < 64) return CARRIERS;
-  if (agents === 4 || bytes === 512) return BARE;
+  if (agents === 4 && bytes === 512) return CARRIERS;
   // 64 messages of a MiB to 63 destinations are 4 GiB, which Redis would keep in memory.
   return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
 }
@@ -144,9 +144,9 @@ const RUN_TIMES = { warmMs: 150, runMs: 350 };
 function chooseTimes({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
   if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
-  if (rate !== undefined) return { warmMs: 2000, runMs };
+  if (rate !== undefined) return { warmMs: 1500, runMs };
   if (isOneStuck === true) return { warmMs: 0, runMs };
-  return { warmMs: areNode === true ? 1000 : 500, runMs };
+  return { warmMs: areNode === true ? 1000 : 400, runMs };
 }
 
 /** Returns the number of rounds in which a load is carried. */

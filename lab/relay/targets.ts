@@ -23,6 +23,7 @@ export const TARGET_NAMES = [
   'flood',
   'flood again',
   'raw Node',
+  'Node relay',
   'C relay',
   'NATS',
   'Redis',
@@ -66,6 +67,12 @@ export async function listInstalledTargets(): Promise<RelayTarget[]> {
       about: 'Node forwarding chunks to all others, no framing',
       wire: 'bytes',
       command: (ports) => [process.execPath, resolveScript('peers', 'raw-forwarder.ts'), ...ports],
+    },
+    {
+      name: 'Node relay',
+      about: 'Node, framing, one writev a turn: the reference for a hub in Node',
+      wire: 'frames',
+      command: (ports) => [process.execPath, resolveScript('peers', 'frame-relay.ts'), ...ports],
     },
     {
       name: 'C relay',
