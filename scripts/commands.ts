@@ -73,6 +73,13 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/gaia.ts')).defineGaia,
   },
   {
+    name: 'worker',
+    group: 'Questions',
+    advanced: true,
+    summary: 'answer questions of batches that gaia --queue put on a queue',
+    load: async () => (await import('./commands/worker.ts')).defineWorker,
+  },
+  {
     name: 'evaluate',
     group: 'Questions',
     summary: 'score predictions from JSON lines',

@@ -380,6 +380,34 @@ export const BLAME_LIMITS = {
   looks: 2,
 } as const;
 
+/** Bounds of batches on a queue in Postgres, which several machines answer. */
+export const QUEUE_LIMITS = {
+  /** Maximum bytes of a question's file, which travels through the database. */
+  fileBytes: 64 * 1024 * 1024,
+  /** Maximum bytes of a batch's plan: as many questions as a file of them may have. */
+  planBytes: 64 * 1024 * 1024,
+  /** Attempts that are written in one transaction when a batch is queued, and read in one query when it is collected. */
+  page: 5_000,
+  /** Seconds without a sign of life after which a worker counts as gone; the least that the queue allows. */
+  heartbeatS: 10,
+  /** Milliseconds between signs of life: three fit into the time above. */
+  touchMs: 3_000,
+  /** Times that an attempt is asked: a question that ends three workers is not asked a fourth time. */
+  tries: 3,
+  /** Milliseconds between two looks at an empty queue: below the time of any question to a model. */
+  pollMs: 250,
+  /** Milliseconds between two looks for new batches and workers. */
+  refreshMs: 2_000,
+  /** Milliseconds for which a lost database is awaited: a restart takes seconds, a failover a minute. */
+  patienceMs: 5 * 60_000,
+  /** Milliseconds after which agents without a question are ended. */
+  idleAgentsMs: 30_000,
+  /** Maximum slots of a worker: each is a question that its agents work on. */
+  slots: 256,
+  /** Seconds of an attempt, whatever its worker says: the longest time limit that a question may have. */
+  attemptS: 86_399,
+} as const;
+
 /** Bounds of the store. Those of its records are beside them (`tools/roles/memory/storable.ts`). */
 export const STORE_LIMITS = {
   /** Maximum distinct words of a gap record in the index, and of a question in a search, so that a query's size is bounded. */

@@ -28,6 +28,7 @@ export async function createBatchProgress(
   let answered = 0;
   let answeredBefore = 0;
   let right = 0;
+  let workers: string[] = [];
   const advance = ({ status, correct }: Attempt, isKept: boolean) => {
     if (status === 'answered') {
       answered += 1;
@@ -35,7 +36,7 @@ export async function createBatchProgress(
     }
     if (correct === true) right += 1;
     const before = answeredBefore === 0 ? '' : ` (${answeredBefore} before)`;
-    bar.advance(`${answered} answered${before}`, `${right} right`);
+    bar.advance(`${answered} answered${before}`, `${right} right`, ...workers);
   };
   const note = (text: string) => bar.note(text);
   return {
@@ -44,6 +45,9 @@ export async function createBatchProgress(
     event(event) {
       if (event.kind === 'kept' || event.kind === 'finished') {
         advance(event.attempt, event.kind === 'kept');
+      } else if (event.kind === 'workers') {
+        const running = event.workers.reduce((sum, worker) => sum + worker.running, 0);
+        workers = [`${event.workers.length} workers, ${running} running`];
       } else if (namesMissing && event.kind === 'asked' && event.question.attachment?.status === 'missing') {
         const { name, reason } = event.question.attachment;
         bar.note(styles.yellow(toOneLine(`${event.question.taskId}: ${name} is missing: ${reason}`, 400)));

@@ -51,7 +51,12 @@ export type BatchEvent =
   | { readonly kind: 'kept'; readonly attempt: Attempt }
   | { readonly kind: 'asked'; readonly team: string; readonly cycle: number; readonly question: Question }
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
-  | { readonly kind: 'finished'; readonly attempt: Attempt };
+  | { readonly kind: 'finished'; readonly attempt: Attempt }
+  /** Who answers, where several machines do. */
+  | {
+      readonly kind: 'workers';
+      readonly workers: readonly { readonly id: string; readonly running: number }[];
+    };
 
 /** The end of a batch. Finished questions are in the journal, and an unfinished batch can be resumed. */
 export type BatchEnd =
@@ -66,7 +71,7 @@ export type BatchEnd =
 const MAX_FAILURES_IN_A_ROW = 3;
 
 /** Tells a question that fails from a model or an agent that is gone, by what the questions asked after it show. */
-class SharedCause {
+export class SharedCause {
   /** Numbers of the failures that no later question has disproved. */
   #suspects: number[] = [];
   #failures = 0;
@@ -177,7 +182,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
     batch.onEvent({ kind: 'asked', team: batch.team, cycle, question: placed });
     const cache = batch.repeat === 1 ? batch.cache : undefined;
     const cached = cache && (await readCache(batch, cache, placed, cycle));
-    const attempt = cached ?? (await askInTime(run, placed, cycle));
+    const attempt = cached ?? (await askInTime(batch, placed, cycle, run.signal));
     // An interrupted question has no result, unless its answer came in time; it is asked again on resume.
     if (run.signal.aborted && attempt.status !== 'answered') return undefined;
     spending.add(attempt);
@@ -218,39 +223,57 @@ async function readCache(
   return { ...buildAttempt(end, { question, team, cycle, redact }), raw_answer: null, cached: true, took };
 }
 
-/** Asks the team within the question's limits. */
-async function askInTime(run: Run, question: Question, cycle: number): Promise<Attempt> {
-  const { batch } = run;
-  const { team, redact } = batch;
-  const limits = batch.limits.question;
-  const time = limits.seconds === undefined ? undefined : AbortSignal.timeout(limits.seconds * 1000);
+/** Asks the team within the question's limits. Rejects if `signal` ends the wait. */
+export async function askInTime(
+  {
+    team,
+    askTeam,
+    limits,
+    score,
+    redact,
+  }: Pick<Batch, 'team' | 'askTeam' | 'score' | 'redact'> & {
+    readonly limits: Pick<BatchLimits, 'question'>;
+  },
+  question: Question,
+  cycle: number,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { seconds } = limits.question;
+  const time = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1000);
   const startMs = performance.now();
   let attempt: Attempt;
   try {
-    const signal = time === undefined ? run.signal : AbortSignal.any([run.signal, time]);
-    attempt = await batch.askTeam(question, { cycle }, signal);
+    attempt = await askTeam(
+      question,
+      { cycle },
+      time === undefined ? signal : AbortSignal.any([signal, time]),
+    );
   } catch (error) {
-    if (run.signal.aborted || time?.aborted !== true) throw error;
+    if (signal.aborted || time?.aborted !== true) throw error;
     const end = createUnsentEnd(question, cycle, {
       status: 'timeout',
       answer: null,
       elapsedMs: performance.now() - startMs,
-      scores: batch.score(question, null),
+      scores: score(question, null),
     });
     attempt = buildAttempt(end, { question, team, cycle, redact });
   }
   if (time?.aborted === true && attempt.status !== 'answered') {
-    const reason = `no answer within the question's ${limits.seconds} s`;
+    const reason = `no answer within the question's ${seconds} s`;
     return failAttempt(attempt, question, { status: 'timeout', reason });
   }
-  const reason = findOverrun(attempt, limits);
+  const reason = findOverrun(attempt, limits.question);
   return reason === undefined
     ? attempt
     : failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
 }
 
 /** Names component, question and cause (REQ-067). */
-function createBatchEnd(team: string, question: Question, error: MeshError): BatchEnd {
+export function createBatchEnd(
+  team: string,
+  question: Question,
+  error: MeshError,
+): Extract<BatchEnd, { kind: 'stopped' }> {
   const about = `question ${question.taskId} (${toOneLine(question.question, 60)})`;
   const reason = `${COMPONENTS[error.code] ?? error.code}, team ${team}, ${about}: ${toErrorMessage(error)}`;
   return { kind: 'stopped', reason, error };

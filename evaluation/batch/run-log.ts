@@ -82,6 +82,8 @@ export class RunLog {
       case 'finished':
         this.#finished(event.attempt);
         break;
+      case 'workers':
+        break;
     }
   }
 

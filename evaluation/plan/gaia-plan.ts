@@ -45,8 +45,16 @@ export const gaiaTable = defineTable({
     agentCode: option('<url>', "link the agents' code in the submission", text.optional()),
     ...teamShape,
     ...batchShape,
+    resume: option(
+      '[name]',
+      'continue an interrupted run and keep its finished tasks, or wait for a queued batch',
+      z.union([z.literal(true), text]).optional(),
+    ),
     ...watchShape,
     store,
+    queue: flag('let workers on any machine answer (gaia-mesh worker), by a queue in the store'),
+    wait: noFlag('print the name of the queued batch and end'),
+    cancel: option('<name>', 'cancel a queued batch', text.optional()),
     cache: noFlag('ask again even when an answer is cached'),
     cacheFile: option(
       '<file>',
@@ -64,6 +72,18 @@ export const gaiaTable = defineTable({
     ...teamNeeds,
     ...repliesNeeds,
     ...watchNeeds,
+    {
+      options: ['queue', 'cancel'],
+      needs: ['store'],
+      why: 'the queue is in a Postgres database, --store postgres://…',
+    },
+    { options: ['wait=false'], needs: ['queue'], why: 'other runs have nobody to wait for' },
+    {
+      options: ['concurrency', 'portBase', 'cacheFile', 'faults', 'otlp', 'api', 'random'],
+      excludes: ['queue'],
+      why: 'workers answer the questions, each with options of its own (gaia-mesh worker --help)',
+    },
+    { options: ['queue'], excludes: ['resume', 'cancel'], why: 'the batch is queued already' },
     { options: ['tables'], needs: ['format=wtq'], why: 'other questions name their files' },
     {
       options: ['files', 'api', 'random'],
@@ -114,7 +134,8 @@ const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'pan
  *
  * @throws MeshError `usage`, `config`, and `io` for a scoring API that cannot be reached
  */
-export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
+  const options = { ...given, resume: given.resume !== undefined };
   const warnings: string[] = [];
   const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
   const loaded = await loadTeams(names, options);
@@ -147,22 +168,29 @@ export async function planGaia(options: GaiaOptions, signal: AbortSignal): Promi
     paths,
     (team) => path.join(paths.runs, team),
   );
-  const isSubmitted =
-    options.submission !== undefined || (api !== undefined && options.questions === undefined);
   return {
     ...plan,
     cacheFile: cacheFile === undefined ? undefined : resolveUserPath(cacheFile),
-    submitter: isSubmitted
-      ? {
-          username: options.username ?? process.env.HF_USERNAME ?? 'gaia-mesh',
-          agentCode: options.agentCode ?? `gaia-mesh ${packageVersion}`,
-        }
-      : undefined,
+    submitter: findSubmitter(options, api !== undefined && options.questions === undefined),
   };
 }
 
+/** Returns the name under which answers are submitted; undefined if they are not. */
+export function findSubmitter(
+  { submission, username, agentCode }: Pick<GaiaOptions, 'submission' | 'username' | 'agentCode'>,
+  isOfServer = false,
+): GaiaPlan['submitter'] {
+  if (submission === undefined && !isOfServer) return undefined;
+  return {
+    username: username ?? process.env.HF_USERNAME ?? 'gaia-mesh',
+    agentCode: agentCode ?? `gaia-mesh ${packageVersion}`,
+  };
+}
+
+type QuestionOptions = Omit<GaiaOptions, 'resume'>;
+
 async function loadQuestions(
-  options: GaiaOptions,
+  options: QuestionOptions,
   api: ScoringApi | undefined,
 ): Promise<{ questions: readonly Question[]; sha256: string }> {
   if (options.questions === undefined && api === undefined)
@@ -181,7 +209,7 @@ async function loadQuestions(
   return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
 }
 
-function loadWtqQuestions(options: GaiaOptions): Questions {
+function loadWtqQuestions(options: QuestionOptions): Questions {
   const { questions, tables, limit } = options;
   if (questions === undefined || tables === undefined)
     throw new MeshError(
@@ -194,7 +222,7 @@ function loadWtqQuestions(options: GaiaOptions): Questions {
   });
 }
 
-const findTablesFolder = (options: GaiaOptions) => path.join(resolveGaiaPaths(options).runs, 'tables');
+const findTablesFolder = (options: QuestionOptions) => path.join(resolveGaiaPaths(options).runs, 'tables');
 
 /** Leaves out teams that learn from true answers if questions have none; other teams can run (C-12). */
 function leaveOutLearners(

@@ -79,6 +79,8 @@ export const engineShorthands: ReadonlyMap<keyof typeof teamShape, string> = new
 export type TeamOptions = z.output<z.ZodObject<typeof teamShape>> & {
   readonly concurrency?: number | undefined;
   readonly scorer?: string | undefined;
+  /** True if workers answer, who have servers and keys of their own. */
+  readonly queue?: boolean | undefined;
 };
 
 type Needs<Shape> = readonly OptionNeed<keyof Shape & string>[];

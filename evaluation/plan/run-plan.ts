@@ -94,9 +94,10 @@ export async function planRun<Paths extends RunPlan['paths']>(
   const planned = await Promise.all(
     teams.map((team) => planTeam(team, { ...options, ...drawn }, outOf(team.name), parts.external)),
   );
-  checkStoreUse(planned, options.store);
+  if (options.queue !== true) checkStoreUse(planned, options.store);
   const said: string[] = [];
   if (
+    options.queue !== true &&
     teams.some(({ agents, ...team }) =>
       agents.some((agent) => resolveEngine({ agents, ...team }, agent).engine !== EMBEDDED),
     )

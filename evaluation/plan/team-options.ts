@@ -201,12 +201,12 @@ export function applyTeamOptions(team: Team, given: TeamOptions & { readonly rep
     model: options.model ?? team.model,
     model_host: host,
   };
-  checkTeamServers(result);
+  if (options.queue !== true) checkTeamServers(result);
   if (options.repliesFile === undefined) {
     const engines = agents.map((agent) => resolveEngine(result, agent));
     checkEngineOptions(options, engines, `team ${team.name}`);
   }
-  checkForeign(result, process.env);
+  if (options.queue !== true) checkForeign(result, process.env);
   return result;
 }
 

@@ -111,7 +111,8 @@ async function copyAttachment(
   }
 }
 
-async function findFileFault(file: string): Promise<string | undefined> {
+/** Returns the reason why a question's file cannot be read; undefined if it can. */
+export async function findFileFault(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     // The author of the folder may have linked to any of the user's files, which would then go to the model.

@@ -7,17 +7,24 @@ const SAME_SIGNAL_MS = 250;
 
 /**
  * Aborts when the user presses Ctrl-C or closes the terminal, so that `what` ends in order: agents stop and partial
- * results are written. A second Ctrl-C ends the process at once.
+ * results are written. A second Ctrl-C calls `onSecond`, which ends the process at once unless another one is given; a third always does.
  */
-export function handleInterrupt(what = 'the run'): AbortController {
+export function handleInterrupt(
+  what = 'the run',
+  onSecond: () => void = () => process.exit(EXIT.interrupted),
+): AbortController {
   const controller = new AbortController();
-  let abortedMs = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let signals = 0;
   const onSignal = () => {
-    if (controller.signal.aborted) {
-      if (performance.now() - abortedMs > SAME_SIGNAL_MS) process.exit(EXIT.interrupted);
+    if (performance.now() - lastMs < SAME_SIGNAL_MS) return;
+    lastMs = performance.now();
+    signals += 1;
+    if (signals > 2) process.exit(EXIT.interrupted);
+    if (signals === 2) {
+      onSecond();
       return;
     }
-    abortedMs = performance.now();
     // The terminal has printed `^C` without a line end.
     printError('');
     printError(`ending ${what}; once more to end at once`);

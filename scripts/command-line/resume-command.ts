@@ -6,6 +6,9 @@ import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts'
 /** The state of the command's batch: it has none, nothing of it is on disk, or its finished answers are. */
 let stage: 'none' | 'planned' | 'begun' = 'none';
 
+/** The queued batch that the command waits for. */
+let queued: string | undefined;
+
 /** Faults that the same command would meet again; their messages say what to change. */
 const CHANGES_COMMAND: readonly ErrorCode[] = ['usage', 'config', 'locked'];
 
@@ -14,6 +17,12 @@ export const resumption = {
   /** Forgets the batch of an earlier command in this process. */
   reset(): void {
     stage = 'none';
+    queued = undefined;
+  },
+  /** Notes that the batch is on a queue. Returns the command line that waits for it, from any machine. */
+  queued(name: string): string {
+    queued = name;
+    return resumption.command();
   },
   /** Notes that this command runs a batch. */
   plan(): void {
@@ -34,6 +43,10 @@ export const resumption = {
   /** Returns the command line of this process with `--resume`. A limit that the batch used up is left out: it would end it again. */
   command(end?: BatchEnd): string {
     const [name = '', ...options] = readWords();
+    if (queued !== undefined) {
+      const store = readOption(options, '--store');
+      return formatCommandLine(name, ['--resume', queued, '--store', store ?? 'postgres://…']);
+    }
     const kept = end?.kind === 'limit' && end.isUsedUp === true ? leaveOutLimits(options) : options;
     return formatCommandLine(name, kept.includes('--resume') ? kept : [...kept, '--resume']);
   },
@@ -52,6 +65,11 @@ function leaveOutLimits(words: readonly string[]): string[] {
     const isLimit = (text = '') => /^--max-(?:tokens|cost)$/.test(text);
     return !isLimit(word) && !isLimit(words[at - 1]) && !/^--max-(?:tokens|cost)=/.test(word);
   });
+}
+
+function readOption(words: readonly string[], flag: string): string | undefined {
+  const at = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  return at === -1 || words[at] !== flag ? words[at]?.slice(flag.length + 1) : words[at + 1];
 }
 
 function readWords(): string[] {

@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { RunWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { Attempt } from '@gaia-mesh/evaluation/attempts/attempt.ts';
@@ -20,6 +21,8 @@ import {
 } from '@gaia-mesh/evaluation/plan/gaia-plan.ts';
 import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts';
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
+import type { AttemptQueue } from '@gaia-mesh/evaluation/queue/attempt-queue.ts';
+import type { Coordinator } from '@gaia-mesh/evaluation/queue/coordinator.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import type { TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
@@ -60,14 +63,20 @@ export function defineGaia(command: Command): void {
  */
 async function run(options: GaiaOptions): Promise<void> {
   loadKeys();
+  if (options.cancel !== undefined) return cancelBatch(options.cancel, options.store);
   const exportRun = await runExporter(options.otlp);
   const name = options.format === 'wtq' ? 'gaia-tables.md' : 'gaia.md';
   const resultsPage = options.write ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
   resumption.plan();
-  const plan = await planGaia(options, interruption.signal);
+  const { plan, runner } = await openRunner(options, interruption.signal);
+  if (!options.wait && 'name' in runner) {
+    await runner.close();
+    for (const { where, why } of await findMissing(plan)) printError(`file of question ${where}: ${why}`);
+    print(`Batch ${runner.name} is queued. To wait for it: ${resumption.queued(runner.name)}`);
+    return;
+  }
   const watch = await openWatch(options, 'gaia');
-  const runner = new Runner(plan);
   try {
     await runPlan(plan, runner, options, { resultsPage, exportRun, signal: interruption.signal, watch });
   } catch (error) {
@@ -77,6 +86,57 @@ async function run(options: GaiaOptions): Promise<void> {
     await runner.close();
   }
   await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.paths.answers));
+}
+
+/** Plans the run, and returns what runs it: agents here, or workers elsewhere. */
+async function openRunner(
+  options: GaiaOptions,
+  signal: AbortSignal,
+): Promise<{ plan: GaiaPlan; runner: Runner | Coordinator }> {
+  const { resume, store } = options;
+  if (!options.queue && typeof resume !== 'string') {
+    const plan = await planGaia(options, signal);
+    return { plan, runner: new Runner(plan) };
+  }
+  const planned = options.queue ? await planGaia(options, signal) : undefined;
+  const { Coordinator: Remote } = await import('@gaia-mesh/evaluation/queue/coordinator.ts');
+  const queue = await openQueue(store);
+  try {
+    if (planned !== undefined) {
+      const runner = await Remote.start(planned, queue);
+      resumption.queued(runner.name);
+      return { plan: planned, runner };
+    }
+    const { coordinator, plan } = await Remote.resume(String(resume), { queue, options });
+    resumption.queued(coordinator.name);
+    return { plan, runner: coordinator };
+  } catch (error) {
+    await queue.close();
+    throw error;
+  }
+}
+
+async function openQueue(store: string | undefined): Promise<AttemptQueue> {
+  if (store === undefined)
+    throw new MeshError(
+      'usage',
+      'a queued batch is in a Postgres database: name it with --store postgres://…',
+    );
+  const { AttemptQueue: Queue } = await import('@gaia-mesh/evaluation/queue/attempt-queue.ts');
+  return Queue.open(store, { warn: printError });
+}
+
+async function cancelBatch(name: string, store: string | undefined): Promise<void> {
+  const queue = await openQueue(store);
+  try {
+    const { plan, state } = await queue.readBatch(name);
+    if (state === 'finished' || state === 'cancelled')
+      throw new MeshError('usage', `--cancel ${name}: the batch is ${state} already`);
+    await queue.end(name, plan.teams.length, 'cancelled');
+    print(`Batch ${name} is cancelled. Workers drop what they are working on.`);
+  } finally {
+    await queue.close();
+  }
 }
 
 interface RunContext {
@@ -89,7 +149,7 @@ interface RunContext {
 
 async function runPlan(
   plan: GaiaPlan,
-  runner: Runner,
+  runner: Runner | Coordinator,
   options: GaiaOptions,
   context: RunContext,
 ): Promise<void> {
@@ -115,7 +175,10 @@ async function runPlan(
       note(warning);
       watch?.note(warning);
     }
-    runner.onNote = note;
+    runner.onNote = (text) => {
+      note(text);
+      watch?.note(text);
+    };
     if (journal.dropped !== undefined) note(journal.dropped);
     const missing = await findMissing(plan);
     for (const { where, why } of missing.slice(0, SHOWN_MISSING)) note(`file of question ${where}: ${why}`);

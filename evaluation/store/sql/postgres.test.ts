@@ -6,20 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { openStore } from '../open-store.ts';
 import { startPglite } from '../testing/pglite-server.ts';
-import { type PostgresServer, postgresPrograms, startPostgres } from '../testing/postgres-server.ts';
+import { execute, type PostgresServer, postgresPrograms, startPostgres } from '../testing/postgres-server.ts';
 import { sampleAttempt, sampleKey } from '../testing/samples.ts';
 import { storeContract } from '../testing/store-contract.ts';
 import type { ContractPlace } from '../testing/store-under-test.ts';
-
-async function execute(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 function placeAt(server: () => PostgresServer): ContractPlace {
   return {
@@ -28,7 +18,7 @@ function placeAt(server: () => PostgresServer): ContractPlace {
       await execute(url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
       return url;
     },
-    execute,
+    execute: async (url, sql) => void (await execute(url, sql)),
   };
 }
 

@@ -54,7 +54,9 @@ function createConnection(client: pg.PoolClient, explain: (error: unknown) => un
   return {
     async query(text, parameters) {
       try {
-        return (await client.query(text, [...parameters])).rows;
+        // Several statements in one text have a result each.
+        const results: pg.QueryResult | pg.QueryResult[] = await client.query(text, [...parameters]);
+        return [results].flat().flatMap(({ rows }) => rows);
       } catch (error) {
         hasFailed = true;
         throw explain(error);

@@ -38,10 +38,8 @@ const DIALECTS = {
  * @throws MeshError `store`
  */
 export async function createSqlStore(database: SqlDatabase, now = () => new Date()): Promise<Store> {
-  const { kind, location } = database;
-  const db = new Kysely<Tables>({
-    dialect: { ...DIALECTS[kind], createDriver: () => new StoreDriver(database) },
-  });
+  const { location } = database;
+  const db = buildQueries<Tables>(database);
   try {
     await prepareTables(db, database);
   } catch (error) {
@@ -58,6 +56,13 @@ export async function createSqlStore(database: SqlDatabase, now = () => new Date
     ...createAnswerCache(context),
     close: () => db.destroy(),
   };
+}
+
+/** Returns the query builder of a database, which it closes when it is destroyed. */
+export function buildQueries<Schema>(database: SqlDatabase): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: { ...DIALECTS[database.kind], createDriver: () => new StoreDriver(database) },
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
+import pg from 'pg';
 
 export interface PostgresServer {
   readonly url: string;
@@ -75,4 +76,16 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
   }
   await stop();
   throw new Error(`Postgres did not start: ${said.join('\n')}`);
+}
+
+/** Runs statements on a server, and returns the rows of the last one. */
+export async function execute(url: string, statements: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements);
+    return [results].flat().at(-1)?.rows ?? [];
+  } finally {
+    await client.end();
+  }
 }

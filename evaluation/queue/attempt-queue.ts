@@ -1,0 +1,609 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Db, JobAttempt, PgBoss } from 'pg-boss';
+import * as z from 'zod';
+import { type Attempt, type AttemptKey, attemptSchema } from '../attempts/attempt.ts';
+import { isSuspect } from '../batch/journal/journal.ts';
+import { openPostgres } from '../store/sql/postgres.ts';
+import type { SqlDatabase } from '../store/sql/sql-database.ts';
+import { buildQueries } from '../store/sql/sql-store.ts';
+import type { StoreOptions } from '../store/store.ts';
+import { type QueuedPlan, queuedPlanSchema } from './queued-plan.ts';
+
+/** The schema of the database with this file's tables. */
+const SCHEMA = 'gaia_mesh_queue';
+/** The schema of pg-boss. */
+const JOBS = 'gaia_mesh_jobs';
+/** Key of the advisory lock under which the tables are created; the same in all versions. */
+const SCHEMA_LOCK = 4_213_657_002;
+
+/**
+ * `open`: workers take its attempts. `stopped`: its limit or a shared cause ended it, and it can be resumed. `finished` and
+ * `cancelled` are its ends.
+ */
+type BatchState = 'open' | 'stopped' | 'finished' | 'cancelled';
+
+interface QueueTables {
+  readonly batches: {
+    readonly name: string;
+    readonly state: BatchState;
+    readonly gaia_mesh: string;
+    readonly plan: string;
+  };
+  readonly attempts: {
+    readonly batch: string;
+    /** Place of the team in the plan. */
+    readonly team: number;
+    readonly cycle: number;
+    readonly task_id: string;
+    readonly job_id: string;
+    /** The worker that took it last. */
+    readonly worker: string | null;
+    /** The order in which attempts were finished; null before. */
+    readonly finished: number | null;
+    readonly record: string | null;
+  };
+  readonly files: { readonly sha256: string; readonly content: Buffer };
+  readonly workers: {
+    readonly id: string;
+    readonly slots: number;
+    readonly running: number;
+    readonly done: number;
+    /** Why it takes nothing of a batch, in words; null if it does. */
+    readonly refuses: string | null;
+    readonly seen: Date;
+  };
+}
+
+/** An attempt that a worker has taken; `retryCount` fences it off after its time. */
+export interface Claim extends JobAttempt {
+  readonly batch: string;
+  readonly team: number;
+  readonly key: Pick<AttemptKey, 'task_id' | 'cycle'>;
+}
+
+export interface WorkerState {
+  readonly id: string;
+  readonly slots: number;
+  readonly running: number;
+  readonly done: number;
+  readonly refuses: string | null;
+}
+
+/** An attempt that was given to another worker, or to none any more. */
+interface Retried {
+  readonly team: number;
+  readonly key: Pick<AttemptKey, 'task_id' | 'cycle'>;
+  readonly worker: string | null;
+  readonly tries: number;
+  readonly why: string;
+  /** No worker gets it again. */
+  readonly isDead: boolean;
+}
+
+const jobDataSchema = z.strictObject({ task_id: z.string(), cycle: z.int().positive() });
+type JobData = z.infer<typeof jobDataSchema>;
+
+/**
+ * Batches whose attempts any machine may answer: plans, files and results in Postgres, and a job of pg-boss for each attempt.
+ *
+ * Calls throw MeshError `store` if the database is not there or refuses.
+ */
+export class AttemptQueue {
+  /** Address of the database, without a password. */
+  readonly location: string;
+  readonly #db: Kysely<QueueTables>;
+  readonly #boss: PgBoss;
+  readonly #fromKysely: (db: Kysely<QueueTables>) => Db;
+
+  private constructor(
+    location: string,
+    db: Kysely<QueueTables>,
+    boss: PgBoss,
+    fromKysely: (db: Kysely<QueueTables>) => Db,
+  ) {
+    this.location = location;
+    this.#db = db;
+    this.#boss = boss;
+    this.#fromKysely = fromKysely;
+  }
+
+  /**
+   * Opens the queue, and creates its tables where there are none.
+   *
+   * @throws MeshError `usage` for an address that is no Postgres, `config` if pg-boss is not installed, `store`
+   */
+  static async open(url: string, options: StoreOptions): Promise<AttemptQueue> {
+    if (!/^postgres(ql)?:/i.test(url))
+      throw new MeshError('usage', `a queue needs Postgres (--store postgres://…), not the file ${url}`);
+    const { PgBoss: Boss, fromKysely } = await loadBoss();
+    const database = openPostgres(url, options);
+    const queries = buildQueries<QueueTables>(database);
+    const boss = new Boss({
+      db: toBossDatabase(database),
+      schema: JOBS,
+      // Found by its own look at the heartbeats, which it takes once a minute unless it is told otherwise.
+      superviseIntervalSeconds: 2,
+      monitorIntervalSeconds: 2,
+      schedule: false,
+      registerInstance: false,
+      reindex: false,
+      monitorVacuum: false,
+      openTelemetry: { enabled: false },
+    });
+    // Faults of its timers pass: the next look is seconds away, and calls of ours report theirs.
+    boss.on('error', () => undefined);
+    boss.on('warning', () => undefined);
+    try {
+      await createTables(queries);
+      await boss.start();
+    } catch (error) {
+      await queries.destroy();
+      throw error;
+    }
+    return new AttemptQueue(database.location, queries.withSchema(SCHEMA), boss, fromKysely);
+  }
+
+  async close(): Promise<void> {
+    await this.#boss.stop({ graceful: false, close: false }).catch(() => undefined);
+    await this.#db.destroy();
+  }
+
+  /** Stores a file under its hash; the same content is kept once. */
+  async putFile(sha256: string, content: Buffer): Promise<void> {
+    await this.#db
+      .insertInto('files')
+      .values({ sha256, content })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async readFile(sha256: string): Promise<Buffer | undefined> {
+    const found = await this.#db
+      .selectFrom('files')
+      .select('content')
+      .where('sha256', '=', sha256)
+      .executeTakeFirst();
+    return found?.content;
+  }
+
+  /** Stores the plan of a new batch. No worker takes anything of it before {@link enqueue}. */
+  async addBatch(name: string, plan: QueuedPlan): Promise<void> {
+    const text = JSON.stringify(plan);
+    if (Buffer.byteLength(text) > QUEUE_LIMITS.planBytes)
+      throw new MeshError(
+        'usage',
+        `the questions take ${Buffer.byteLength(text)} bytes; a queued batch has at most ${QUEUE_LIMITS.planBytes}: split the file`,
+      );
+    await this.#db
+      .insertInto('batches')
+      .values({ name, state: 'stopped', gaia_mesh: plan.gaia_mesh, plan: text })
+      .execute();
+  }
+
+  /** @throws MeshError `usage` if there is no such batch, with the names of others */
+  async readBatch(name: string): Promise<{ plan: QueuedPlan; state: BatchState }> {
+    const found = await this.#db
+      .selectFrom('batches')
+      .select(['plan', 'state'])
+      .where('name', '=', name)
+      .executeTakeFirst();
+    if (found !== undefined)
+      return { state: found.state, plan: this.#parse(queuedPlanSchema, found.plan, 'batches') };
+    const others = await this.#db
+      .selectFrom('batches')
+      .select('name')
+      .orderBy('name', 'desc')
+      .limit(5)
+      .execute();
+    const known = others.length === 0 ? 'it has none' : `it has ${others.map((one) => one.name).join(', ')}`;
+    throw new MeshError('usage', `${this.location}: there is no batch ${name}; ${known}`);
+  }
+
+  /** Lists the batches that workers may take from. */
+  async listOpen(): Promise<{ name: string; gaia_mesh: string }[]> {
+    return this.#db
+      .selectFrom('batches')
+      .select(['name', 'gaia_mesh'])
+      .where('state', '=', 'open')
+      .orderBy('name')
+      .execute();
+  }
+
+  /**
+   * Gives all attempts of a batch that are not queued yet to the queue, and opens it. After a stop, attempts without a result, and
+   * those that a shared cause ended, are queued again.
+   */
+  async enqueue(name: string, plan: QueuedPlan, state: BatchState): Promise<void> {
+    if (state === 'stopped') {
+      // A coordinator that was killed may have left jobs there.
+      await this.end(name, plan.teams.length, 'stopped');
+      await this.#forgetUnfinished(name);
+    }
+    const prefix = randomBytes(8).toString('hex');
+    let number = 0;
+    for (const [team, { in_order: isInOrder }] of plan.teams.entries()) {
+      const queue = nameQueue(name, team);
+      await this.#boss.createQueue(queue, {
+        policy: isInOrder ? 'singleton' : 'standard',
+        retryLimit: QUEUE_LIMITS.tries - 1,
+        heartbeatSeconds: QUEUE_LIMITS.heartbeatS,
+        expireInSeconds: QUEUE_LIMITS.attemptS,
+      });
+      for (const part of listParts(plan)) {
+        const rows = part.map(({ task_id, cycle }) => ({
+          batch: name,
+          team,
+          cycle,
+          task_id,
+          // Jobs of one moment are fetched in the order of their ids.
+          job_id: toUuid(prefix, number++),
+        }));
+        await this.#db.transaction().execute(async (tx) => {
+          const added = await sql<{ job_id: string; task_id: string; cycle: number }>`
+            INSERT INTO ${sql.table(`${SCHEMA}.attempts`)} (batch, team, cycle, task_id, job_id)
+            SELECT batch, team, cycle, task_id, job_id FROM json_to_recordset(${JSON.stringify(rows)}::json)
+              AS given (batch text, team integer, cycle integer, task_id text, job_id uuid)
+            ON CONFLICT DO NOTHING RETURNING job_id, task_id, cycle`.execute(tx);
+          const jobs = added.rows.map(({ job_id: id, task_id, cycle }) => ({
+            id,
+            data: { task_id, cycle } satisfies JobData,
+            priority: plan.repeat - cycle,
+          }));
+          if (jobs.length > 0) await this.#boss.insert(queue, jobs, { db: this.#fromKysely(tx) });
+        });
+      }
+    }
+    await this.#setState(name, 'open');
+  }
+
+  /** Takes an attempt of a team; undefined if none is waiting. */
+  async claim(batch: string, team: number, worker: string): Promise<Claim | undefined> {
+    const [job] = await this.#boss
+      .fetch<unknown>(nameQueue(batch, team), { batchSize: 1, includeMetadata: true })
+      .catch((error: unknown) => {
+        // Its batch has ended since the last look.
+        if (toErrorMessage(error).includes('does not exist')) return [];
+        throw error;
+      });
+    if (job === undefined) return undefined;
+    const key = this.#parse(jobDataSchema, job.data, 'jobs');
+    await this.#db.updateTable('attempts').set({ worker }).where('job_id', '=', job.id).execute();
+    return { id: job.id, retryCount: job.retryCount, batch, team, key };
+  }
+
+  /** Tells the queue that a worker still works on these. */
+  async touch(claims: readonly Claim[]): Promise<void> {
+    for (const [queue, own] of Map.groupBy(claims, ({ batch, team }) => nameQueue(batch, team)))
+      await this.#boss.touch(queue, own.map(toFence)).catch(ignoreMissing);
+  }
+
+  /**
+   * Stores the result of an attempt and completes its job in one transaction.
+   *
+   * @returns false if the attempt was given to another worker meanwhile: nothing is stored then
+   */
+  async finish(claim: Claim, attempt: Attempt): Promise<boolean> {
+    const record = JSON.stringify(attemptSchema.parse(attempt));
+    return this.#db.transaction().execute(async (tx) => {
+      // The lock makes the order of the numbers that of the commits, so that collectors miss none.
+      await sql`SELECT pg_advisory_xact_lock(hashtext(${claim.batch}))`.execute(tx);
+      const db = this.#fromKysely(tx);
+      const queue = nameQueue(claim.batch, claim.team);
+      if (!(await isSettled(this.#boss.complete(queue, toFence(claim), null, { db })))) return false;
+      await this.#store(tx, claim.id, record);
+      return true;
+    });
+  }
+
+  /** Gives an attempt back untried. It is as if it had not been taken. */
+  async giveBack(claim: Claim): Promise<void> {
+    const queue = nameQueue(claim.batch, claim.team);
+    await this.#db.transaction().execute(async (tx) => {
+      const db = this.#fromKysely(tx);
+      // A resumed job would count as tried.
+      if (await isSettled(this.#boss.deleteJob(queue, toFence(claim), { db })))
+        await this.#boss.insert(queue, [{ id: claim.id, data: claim.key }], { db });
+    });
+  }
+
+  /** Counts a try of an attempt that failed by no fault of its question, such as a lost agent. */
+  async countFailure(claim: Claim, why: string): Promise<void> {
+    await this.#boss
+      .fail(nameQueue(claim.batch, claim.team), toFence(claim), { message: why })
+      .catch(ignoreMissing);
+  }
+
+  /** Returns results in the order in which they were finished, a page at a time. */
+  async listResults(
+    batch: string,
+    after: number,
+  ): Promise<{ finished: number; worker: string | null; attempt: Attempt }[]> {
+    const rows = await this.#db
+      .selectFrom('attempts')
+      .select(['finished', 'record', 'worker'])
+      .where('batch', '=', batch)
+      .where('finished', '>', after)
+      .orderBy('finished')
+      .limit(QUEUE_LIMITS.page)
+      .execute();
+    return rows.map(({ finished, record, worker }) => ({
+      finished: Number(finished),
+      worker,
+      attempt: this.#parse(attemptSchema, record, 'attempts'),
+    }));
+  }
+
+  /** Lists the attempts of a batch that were taken more than once, at most a page. */
+  async listRetried(batch: string, teams: number): Promise<Retried[]> {
+    const queues = Array.from({ length: teams }, (_, team) => nameQueue(batch, team));
+    const { rows } = await sql<{
+      team: number;
+      task_id: string;
+      cycle: number;
+      worker: string | null;
+      retry_count: number;
+      state: string;
+      output: unknown;
+    }>`
+      SELECT a.team, a.task_id, a.cycle, a.worker, j.retry_count, j.state::text AS state, j.output
+      FROM ${sql.table(`${JOBS}.job`)} j JOIN ${sql.table(`${SCHEMA}.attempts`)} a ON a.job_id = j.id
+      WHERE j.name = ANY(${queues}::text[]) AND a.finished IS NULL AND (j.retry_count > 0 OR j.state = 'failed')
+      LIMIT ${QUEUE_LIMITS.page}`.execute(this.#db);
+    return rows.map(({ team, task_id, cycle, worker, retry_count, state, output }) => ({
+      team,
+      key: { task_id, cycle },
+      worker,
+      tries: Math.min(Number(retry_count) + 1, QUEUE_LIMITS.tries),
+      why: explainRetry(output),
+      isDead: state === 'failed',
+    }));
+  }
+
+  /** Stores the result of an attempt that no worker gets any more; false if it has one. */
+  async bury(batch: string, { team, key }: Retried, attempt: Attempt): Promise<boolean> {
+    const record = JSON.stringify(attemptSchema.parse(attempt));
+    return this.#db.transaction().execute(async (tx) => {
+      await sql`SELECT pg_advisory_xact_lock(hashtext(${batch}))`.execute(tx);
+      const found = await tx
+        .selectFrom('attempts')
+        .select('job_id')
+        .where('batch', '=', batch)
+        .where('team', '=', team)
+        .where('task_id', '=', key.task_id)
+        .where('cycle', '=', key.cycle)
+        .where('finished', 'is', null)
+        .executeTakeFirst();
+      if (found === undefined) return false;
+      await this.#store(tx, found.job_id, record);
+      return true;
+    });
+  }
+
+  /** Counts the attempts that are waiting or being answered. */
+  async countLeft(batch: string, teams: number): Promise<number> {
+    const queues = Array.from({ length: teams }, (_, team) => nameQueue(batch, team));
+    const { rows } = await sql<{ count: string }>`
+      SELECT count(*) AS count FROM ${sql.table(`${JOBS}.job`)}
+      WHERE name = ANY(${queues}::text[]) AND state < 'completed'`.execute(this.#db);
+    return Number(rows[0]?.count ?? 0);
+  }
+
+  /** Takes the attempts of a team that nobody has begun off the queue. */
+  async dropWaiting(batch: string, team: number): Promise<void> {
+    await this.#boss.deleteQueuedJobs(nameQueue(batch, team)).catch(ignoreMissing);
+  }
+
+  /** Ends a batch: nothing of it is on the queue afterwards. Its results are kept. */
+  async end(batch: string, teams: number, state: Exclude<BatchState, 'open'>): Promise<void> {
+    await this.#setState(batch, state);
+    for (let team = 0; team < teams; team++)
+      await this.#boss.deleteQueue(nameQueue(batch, team)).catch(ignoreMissing);
+  }
+
+  /** Says that a worker is there, and what it does. */
+  async beat({ id, slots, running, done, refuses }: WorkerState): Promise<void> {
+    const seen = sql<Date>`now()`;
+    const row = { slots, running, done, refuses, seen };
+    await this.#db
+      .insertInto('workers')
+      .values({ id, ...row })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+      .execute();
+  }
+
+  async leave(worker: string): Promise<void> {
+    await this.#db.deleteFrom('workers').where('id', '=', worker).execute();
+  }
+
+  /** Lists the workers that were seen within the time of a heartbeat. Those of earlier days are forgotten. */
+  async listWorkers(): Promise<WorkerState[]> {
+    await this.#db.deleteFrom('workers').where('seen', '<', sql<Date>`now() - interval '1 day'`).execute();
+    return this.#db
+      .selectFrom('workers')
+      .select(['id', 'slots', 'running', 'done', 'refuses'])
+      .where('seen', '>', sql<Date>`now() - ${QUEUE_LIMITS.heartbeatS} * interval '1 second'`)
+      .orderBy('id')
+      .limit(QUEUE_LIMITS.page)
+      .execute();
+  }
+
+  async #store(tx: Kysely<QueueTables>, jobId: string, record: string): Promise<void> {
+    await tx
+      .updateTable('attempts')
+      .set({ record, finished: sql<number>`nextval('${sql.raw(`${SCHEMA}.finished`)}')` })
+      .where('job_id', '=', jobId)
+      .where('finished', 'is', null)
+      .execute();
+  }
+
+  async #setState(name: string, state: BatchState): Promise<void> {
+    await this.#db.updateTable('batches').set({ state }).where('name', '=', name).execute();
+  }
+
+  /** Forgets what a stopped batch left undone, and the failures that its shared cause made. */
+  async #forgetUnfinished(name: string): Promise<void> {
+    const suspects: string[] = [];
+    let after = 0;
+    for (;;) {
+      const page = await this.listResults(name, after);
+      if (page.length === 0) break;
+      for (const { attempt, finished } of page) {
+        if (isSuspect(attempt)) suspects.push(String(finished));
+        after = finished;
+      }
+    }
+    await this.#db
+      .deleteFrom('attempts')
+      .where('batch', '=', name)
+      .where(({ eb, or }) =>
+        or([
+          eb('finished', 'is', null),
+          ...(suspects.length === 0 ? [] : [eb('finished', 'in', suspects.map(Number))]),
+        ]),
+      )
+      .execute();
+  }
+
+  /** Parses what the database says, since other programs can write to it, too. */
+  #parse<T>(schema: z.ZodType<T>, cell: unknown, table: string): T {
+    let value = cell;
+    try {
+      if (typeof cell === 'string') value = JSON.parse(cell);
+    } catch (error) {
+      throw new MeshError(
+        'store',
+        `${this.location}: a row of ${table} is no JSON: ${toErrorMessage(error)}`,
+      );
+    }
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    throw new MeshError(
+      'store',
+      `${this.location}: a row of ${table} is not as Gaia Mesh writes it: ${formatIssues(parsed.error)}`,
+    );
+  }
+}
+
+/**
+ * Repeats a call while the database is not there, since it may be restarted; says so once.
+ *
+ * @returns undefined if `signal` ended the wait
+ * @throws MeshError `store` after the time for it, and any other fault at once
+ */
+export async function waitOutFaults<T>(
+  call: () => Promise<T>,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const deadlineMs = performance.now() + QUEUE_LIMITS.patienceMs;
+  for (let pauseMs: number = QUEUE_LIMITS.pollMs, isFirst = true; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!(error instanceof MeshError) || error.code !== 'store' || performance.now() > deadlineMs)
+        throw error;
+      if (isFirst) say(`${error.message}; trying again for ${QUEUE_LIMITS.patienceMs / 60_000} minutes`);
+      isFirst = false;
+    }
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function loadBoss() {
+  try {
+    return await import('pg-boss');
+  } catch (error) {
+    throw new MeshError('config', 'a queue needs the package pg-boss: npm install pg-boss@12', {
+      cause: error,
+    });
+  }
+}
+
+/** Lets pg-boss use our connections, whose faults say what to do. */
+function toBossDatabase(database: SqlDatabase): Db {
+  return {
+    async executeSql(text, values = []) {
+      const connection = await database.connect();
+      try {
+        return { rows: await connection.query(text, values) };
+      } finally {
+        connection.release();
+      }
+    },
+  };
+}
+
+async function createTables(db: Kysely<QueueTables>): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(tx);
+    await sql
+      .raw(
+        `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
+         CREATE SEQUENCE IF NOT EXISTS ${SCHEMA}.finished;
+         CREATE TABLE IF NOT EXISTS ${SCHEMA}.batches (
+           name text PRIMARY KEY, state text NOT NULL, gaia_mesh text NOT NULL, plan json NOT NULL,
+           created_at timestamptz NOT NULL DEFAULT now());
+         CREATE TABLE IF NOT EXISTS ${SCHEMA}.attempts (
+           batch text NOT NULL REFERENCES ${SCHEMA}.batches, team integer NOT NULL, cycle integer NOT NULL,
+           task_id text NOT NULL, job_id uuid NOT NULL UNIQUE, worker text, finished bigint, record json,
+           PRIMARY KEY (batch, team, cycle, task_id));
+         CREATE INDEX IF NOT EXISTS attempts_finished ON ${SCHEMA}.attempts (batch, finished);
+         CREATE TABLE IF NOT EXISTS ${SCHEMA}.files (sha256 text PRIMARY KEY, content bytea NOT NULL);
+         CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
+           id text PRIMARY KEY, slots integer NOT NULL, running integer NOT NULL, done integer NOT NULL,
+           refuses text, seen timestamptz NOT NULL);`,
+      )
+      .execute(tx);
+  });
+}
+
+const responseSchema = z.looseObject({ affected: z.int() });
+
+/** Tells if pg-boss found the job as it was fetched; the queue of a batch that was cancelled is gone. */
+async function isSettled(call: Promise<unknown>): Promise<boolean> {
+  const response = await call.catch(ignoreMissing);
+  return response !== undefined && responseSchema.parse(response).affected === 1;
+}
+
+const nameQueue = (batch: string, team: number) => `${batch}/${team}`;
+
+const toFence = ({ id, retryCount }: Claim): JobAttempt => ({ id, retryCount });
+
+function toUuid(prefix: string, number: number): string {
+  const hex = prefix + number.toString(16).padStart(16, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Lists the attempts of one team, a page at a time. */
+function* listParts({ questions, repeat }: QueuedPlan): Generator<Pick<AttemptKey, 'task_id' | 'cycle'>[]> {
+  let part: Pick<AttemptKey, 'task_id' | 'cycle'>[] = [];
+  for (let cycle = 1; cycle <= repeat; cycle++)
+    for (const { taskId } of questions) {
+      part.push({ task_id: taskId, cycle });
+      if (part.length < QUEUE_LIMITS.page) continue;
+      yield part;
+      part = [];
+    }
+  if (part.length > 0) yield part;
+}
+
+const outputSchema = z.object({
+  message: z.string().optional(),
+  value: z.object({ message: z.string() }).optional(),
+});
+
+function explainRetry(output: unknown): string {
+  const { data } = outputSchema.safeParse(output);
+  const said = data?.message ?? data?.value?.message;
+  return said === undefined || said.includes('heartbeat') ? 'its worker was not heard of any more' : said;
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!toErrorMessage(error).includes('does not exist')) throw error;
+}

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import * as z from 'zod';
+import { toBatchLimits } from '../batch/limits.ts';
+import { resolveGaiaPaths } from '../plan/batch-places.ts';
+import { findSubmitter, type GaiaOptions, type GaiaPlan } from '../plan/gaia-plan.ts';
+import type { RunPlan } from '../plan/run-plan.ts';
+import type { Question } from '../questions/question.ts';
+
+/** Version of the record of a queued batch. */
+const PLAN_VERSION = 1;
+
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A question's file in the database, or the reason why it is not there. */
+const fileSchema = z.union([
+  z.strictObject({ sha256: sha256Schema, bytes: z.int().nonnegative() }),
+  z.strictObject({ missing: z.string() }),
+]);
+
+const questionSchema = z.strictObject({
+  taskId: z.string().min(1),
+  question: z.string(),
+  level: z.string().optional(),
+  source: z.string().optional(),
+  category: z.string(),
+  truths: z.array(z.string()),
+  fileName: z
+    .string()
+    .regex(/^[^/\\]+$/)
+    .optional(),
+  document: z.string().optional(),
+  scorer: z.literal('wtq').exactOptional(),
+  file: fileSchema.optional(),
+});
+
+const limitsSchema = z.strictObject({
+  seconds: z.number().positive().optional(),
+  tokens: z.number().positive().optional(),
+  costUsd: z.number().positive().optional(),
+});
+
+/** The plan of a batch as all machines read it from the database. Keys of model servers are not in it. */
+export const queuedPlanSchema = z.strictObject({
+  version: z.literal(PLAN_VERSION),
+  gaia_mesh: z.string(),
+  teams: z
+    .array(
+      z.strictObject({
+        team: teamSchema,
+        model: z.string(),
+        prompt_version: z.string(),
+        /** Teams that learn are asked one question at a time, in order. */
+        in_order: z.boolean(),
+      }),
+    )
+    .min(1),
+  questions: z.array(questionSchema).min(1),
+  repeat: z.int().positive(),
+  limits: limitsSchema,
+  pairs: z.enum(['baseline', 'all']).optional(),
+  /** What must not change when the batch is resumed. */
+  setup: z.record(z.string(), z.string()),
+});
+
+export type QueuedPlan = z.infer<typeof queuedPlanSchema>;
+export type QueuedQuestion = QueuedPlan['questions'][number];
+export type QueuedTeam = QueuedPlan['teams'][number];
+
+/** Builds the record of a plan whose files are in the database already. */
+export function buildQueuedPlan(
+  plan: RunPlan,
+  files: ReadonlyMap<string, QueuedQuestion['file']>,
+): QueuedPlan {
+  return {
+    version: PLAN_VERSION,
+    gaia_mesh: packageVersion,
+    teams: plan.teams.map(({ team, fingerprint, concurrency }) => ({
+      team,
+      model: fingerprint.model,
+      prompt_version: fingerprint.promptVersion,
+      in_order: concurrency === 1,
+    })),
+    questions: plan.questions.map(({ attachment: _attachment, truths, ...question }) => ({
+      ...question,
+      truths: [...truths],
+      file: files.get(question.taskId),
+    })),
+    repeat: plan.repeat,
+    limits: plan.limits.question,
+    pairs: plan.pairs,
+    setup: plan.fingerprint,
+  };
+}
+
+/** Returns the question without what only a queue needs. */
+export function toQuestion({ file: _file, ...question }: QueuedQuestion): Question {
+  return question;
+}
+
+/**
+ * Returns what a team would run or read of a worker's own machine: commands, and files named by path. Whoever may write to the
+ * database chooses them.
+ */
+export function listLocalParts({ agents, engine, engine_options: options = {}, adapter }: Team): string[] {
+  const isPath = (text: string) => /[/\\]|\.[cm]?[jt]s\b/.test(text);
+  const paths = [adapter, engine, ...agents.flatMap((agent) => [agent.tool, agent.engine ?? ''])].filter(
+    isPath,
+  );
+  const prompts = agents.flatMap(({ prompt }) => prompt ?? []);
+  const commands = agents.flatMap(({ id, tool, options: own = {} }) =>
+    tool === 'mcp' && 'command' in own ? [`the command of agent ${id}`] : [],
+  );
+  const files = ['weights', 'replies'].flatMap((name) =>
+    typeof options[name] === 'string' ? [String(options[name])] : [],
+  );
+  return [...paths, ...prompts, ...commands, ...files];
+}
+
+/**
+ * Plans the wait for a batch that was queued before, maybe on another machine.
+ *
+ * @throws MeshError `usage` for options that say again what the batch has
+ */
+export async function planQueuedBatch(
+  name: string,
+  queued: QueuedPlan,
+  options: GaiaOptions,
+): Promise<GaiaPlan> {
+  const { questions, api, submission, username, agentCode } = options;
+  const again = questions ?? api;
+  if (again !== undefined)
+    throw new MeshError('usage', `--resume ${name}: the batch has its questions: leave out ${again}`);
+  const out = options.out ?? path.join(findDefaultOut(), 'runs', name, 'answers.jsonl');
+  const paths = resolveGaiaPaths({ ...options, out });
+  const teams = queued.teams.map(async ({ team, model, prompt_version: promptVersion }) => ({
+    team,
+    adapter: await loadAdapter(team.adapter),
+    fingerprint: { model, promptVersion },
+    concurrency: 1,
+    faults: undefined,
+    usesCache: false,
+    out: path.join(paths.runs, team.name),
+  }));
+  return {
+    teams: await Promise.all(teams),
+    questions: queued.questions.map(toQuestion),
+    isBatch: true,
+    repeat: queued.repeat,
+    resumes: false,
+    limits: { ...toBatchLimits(options), question: queued.limits },
+    fingerprint: queued.setup,
+    paths,
+    pairs: queued.pairs,
+    portBase: 'auto',
+    external: new Set(),
+    warnings: [],
+    cacheFile: undefined,
+    submitter: findSubmitter({ submission, username, agentCode }),
+  };
+}
+
+/** Refuses options of a plan that only one machine could take. */
+export function checkQueueable({ teams, api, external }: RunPlan): void {
+  const faulty = teams.find(({ faults }) => faults !== undefined);
+  if (faulty !== undefined)
+    throw new MeshError(
+      'usage',
+      '--faults does not go with --queue: faults are repeated by their seed on one machine',
+    );
+  if (api !== undefined)
+    throw new MeshError(
+      'usage',
+      '--api does not go with --queue: workers cannot fetch files from the scoring API',
+    );
+  if (external.size > 0) throw new MeshError('usage', '--external does not go with --queue');
+}
+
+export function hashContent(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
