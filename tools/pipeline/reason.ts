@@ -33,8 +33,8 @@ export const reason: Tool = createStepTool({
     const table = sentences.find(({ computed }) => computed !== undefined);
     if (table?.computed !== undefined && table.computed.chance >= answer.confidence)
       return { answer: table.computed.answer, evidence: table.text, confidence: table.computed.chance };
-    if (answer.answer === '') throw new MeshError('engine', 'there is no text to read');
-    if (answer.confidence < MIN_CHANCE) throw new MeshError('engine', explainUnsure(question, answer));
+    if (answer.answer === '') throw new MeshError('reply', 'there is no text to read');
+    if (answer.confidence < MIN_CHANCE) throw new MeshError('reply', explainUnsure(question, answer));
     return answer;
   },
   model: {
