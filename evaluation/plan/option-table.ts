@@ -55,7 +55,8 @@ interface OptionFacts {
 export const optionFacts: z.core.$ZodRegistry<OptionFacts> = z.registry<OptionFacts>();
 
 function describe<Schema extends z.ZodType>(schema: Schema, facts: OptionFacts): Schema {
-  const own = optionFacts.has(schema) ? schema.clone() : schema;
+  // Schemas are shared: facts of one option must not become those of another.
+  const own = schema.clone();
   optionFacts.add(own, facts);
   return own;
 }

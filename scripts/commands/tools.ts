@@ -33,7 +33,7 @@ import { defineOptions } from '../command-line/options.ts';
 
 const toolsTable = defineTable({
   options: z.object({
-    server: argument('<server...>', 'connect to this URL or command, or read a file', texts),
+    server: argument('<server...>', 'connect to this URL or command, or read a file', z.array(z.string())),
     budget: option('<n>', 'exit with 1 above this many tokens', wholeNumber.optional()),
     model: option('<file>', 'count with the tokenizer of this GGUF file, too', text.optional()),
     token: option('<variable>', "read the server's token from this environment variable", text.optional()),
