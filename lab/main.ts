@@ -57,6 +57,12 @@ await runProgram({
       load: async () => (await import('./blame/blame-command.ts')).blameTrialsCommand,
     },
     {
+      name: 'lab:attribution',
+      group: 'Measure',
+      summary: 'score a file of attributions against labelled failures of the Who&When set',
+      load: async () => (await import('./blame/attribution-command.ts')).defineAttribution,
+    },
+    {
       name: 'claims',
       group: 'Measure',
       summary: 'try claims that others published about formats and protocols, by comparisons',

@@ -4,6 +4,7 @@ import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
 import { findA2aMethod, hasRpc, importJsonRpc } from './import/json-rpc.ts';
 import { importOtlp } from './import/otlp.ts';
+import { whoAndWhen } from './import/who-and-when.ts';
 import { toObject, unpackJson } from './loose-values.ts';
 import type { Importer, SourceValue } from './message.ts';
 
@@ -35,6 +36,10 @@ const FORMATS = {
     about: 'JSON-RPC of MCP',
     read: importJsonRpc,
     signOf: (value) => (hasRpc(value) ? 'jsonrpc' : undefined),
+  },
+  'who-and-when': {
+    about: 'labelled failures of the public Who&When set',
+    ...whoAndWhen,
   },
   anthropic: {
     about: "requests of Anthropic's messages API",

@@ -23,18 +23,21 @@ const importTable = defineTable({
   options: z.object({
     file: argument('<file>', 'read this file of JSON or JSON lines (gzip allowed)', z.string()),
     as: option('<format>', 'choose the format (default: detect it)', choice(formatNames).optional()),
+    format: option('<format>', 'choose the format, as --as does', choice(formatNames).optional(), {
+      isHidden: true,
+    }),
     out: option('<file>', 'write the recording to this file', text.default('recording.jsonl')),
     json: flag('print the report as JSON'),
   }),
 });
 
 export function importCommand(command: Command): void {
-  const formats = formatNames.map((name) => `  ${name.padEnd(10)} ${findFormat(name).about}`);
+  const formats = formatNames.map((name) => `  ${name.padEnd(12)} ${findFormat(name).about}`);
   defineOptions(command, importTable, run).addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`);
 }
 
 /** Converts other programs' traffic to a recording, and reports guessed and dropped parts. */
-function run({ file, as, out, json }: z.output<typeof importTable.options>): void {
+function run({ file, format, as = format, out, json }: z.output<typeof importTable.options>): void {
   const target = resolveUserPath(out);
   if (target === resolveUserPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
   const { recording, report } = importTraffic(resolveUserPath(file), as ?? null);

@@ -49,4 +49,15 @@ describe('what another tool wrote', () => {
       stderr: expect.stringContaining('Allowed choices are otlp'),
     });
   });
+
+  test('is read in the format that --format names, as --as does', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'failure.json');
+    // In the shape of the Who&When set, written by hand.
+    const history = [{ role: 'human', content: 'Which ferry is late?' }];
+    writeFileSync(file, JSON.stringify({ question: '', history, mistake_agent: 'x', mistake_step: '0' }));
+    const run = await callCli(['import', '--format', 'who-and-when', file, '--json'], { cwd: folder });
+    expect(run.code, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({ format: 'who-and-when', detected_by: null });
+  });
 });
