@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { anpE2ee, createAnpE2eeAdapter, type E2eeSources } from '../anp-e2ee.ts';
+import { anpE2ee, createAnpE2eeAdapter, type E2eeSources, encodeAssociatedData } from '../anp-e2ee.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { applyLayers } from '../layers/apply-layers.ts';
 import { createCompressionLayer } from '../layers/compression.ts';
@@ -12,9 +12,8 @@ import { goldenIdentity, goldenNodes, goldenRows, goldenSources } from '../testi
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
 import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519, seal, unseal } from './e2ee-keys.ts';
-import { encodeAssociatedData } from './e2ee-message.ts';
 import { MAX_SKIP } from './e2ee-session.ts';
-import { objectProofSchema, verifyObjectProof } from './identity.ts';
+import { objectProofSchema, verifyObjectProof } from './members.ts';
 import { canonicalizeJson } from './texts.ts';
 
 const { keys, derived } = session;

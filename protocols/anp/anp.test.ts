@@ -1,7 +1,7 @@
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { anp } from '../anp.ts';
+import { anp, buildSignatureBase } from '../anp.ts';
 import { fullPacket } from '../contract/samples.ts';
 import {
   goldenAnp,
@@ -14,8 +14,7 @@ import {
 import { shownLike } from '../testing/golden-envelopes.ts';
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { verifyIdentity } from './identity.ts';
-import { buildSignatureBase } from './origin-proof.ts';
+import { verifyIdentity } from './members.ts';
 
 describe('golden ANP requests', () => {
   it.each(goldenIdentities)('$name has the golden DID document', ({ name, did, did_document }) => {

@@ -1,11 +1,11 @@
 import { sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { encodeAssociatedData } from '../anp-e2ee.ts';
 import { exportPublicKey, importPrivateKey, importPublicKey } from '../layers/keys.ts';
 import { sharedJson } from '../testing/shared-file.ts';
 import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519 } from './e2ee-keys.ts';
-import { encodeAssociatedData } from './e2ee-message.ts';
-import { objectProofSchema, verifyObjectProof } from './identity.ts';
+import { objectProofSchema, verifyObjectProof } from './members.ts';
 import { canonicalizeJson, decodeBase64, decodeMultibase, encodeMultibase } from './texts.ts';
 
 /** These tests read other people's vectors from their own files. */
