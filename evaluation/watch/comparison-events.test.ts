@@ -1,8 +1,7 @@
 import { parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { combineArms } from '../compare/stacks/arms.ts';
-import { parseFactors } from '../compare/stacks/factors.ts';
+import { combineArms, parseFactors } from '../compare/stacks/arms.ts';
 import { type Invocation, sampleStack } from '../compare/stacks/invocation.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
 import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';

@@ -1,8 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { type PlannedArm, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/adapter-arms.ts';
-import { measureAdapters } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
+import {
+  measureAdapters,
+  type PlannedArm,
+  sampleAdapter,
+} from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';

@@ -1,9 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { Experiment } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
-import { type Arm, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
+import { type Arm, combineArms, parseFactors } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
-import { parseFactors } from '@gaia-mesh/evaluation/compare/stacks/factors.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
 import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';

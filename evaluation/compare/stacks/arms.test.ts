@@ -1,9 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackTraits } from '@gaia-mesh/stacks/contract/stack.ts';
 import { expect, test } from 'vitest';
-import { combineArms } from './arms.ts';
+import { combineArms, DEFAULT_SETTINGS, parseFactors, toStackSettings } from './arms.ts';
 import { chooseStacks } from './chosen-stacks.ts';
-import { DEFAULT_SETTINGS, parseFactors, toStackSettings } from './factors.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
 
 function findStack(name: string, more: Partial<Stack> = {}, traits: Partial<StackTraits> = {}): Stack {

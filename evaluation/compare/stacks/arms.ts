@@ -1,7 +1,120 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { Stack } from '@gaia-mesh/stacks/contract/stack.ts';
-import { type ArmSettings, explainUnsupported, type Factors, resolveSettings } from './factors.ts';
+import type { Stack, StackSettings, TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import type { StackRef } from './peers/protocol.ts';
+
+/** All settings of two ends, in plain values; the certificate is created for the session. */
+interface ArmSettings extends Omit<StackSettings, 'tls'> {
+  readonly tls: boolean;
+  /** Milliseconds that the work for an answer takes. */
+  readonly workMs: number;
+  /** Bytes of each payload, in both directions; null keeps the payloads of the traffic. */
+  readonly size: number | null;
+}
+
+/**
+ * Default settings. Sixteen connections are enough for sixteen concurrent exchanges on transports that cannot multiplex; idle connections
+ * outlive the rounds, since a reconnect is a factor of its own; answers have no redundant content.
+ */
+export const DEFAULT_SETTINGS: ArmSettings = {
+  tls: false,
+  connections: 16,
+  keepAliveMs: 60_000,
+  noDelay: true,
+  later: 'hold',
+  pollMs: 50,
+  history: false,
+  results: 'structured',
+  deadlineMs: 30_000,
+  workMs: 0,
+  size: null,
+};
+
+/** Default duration of the work for a delayed answer, if ways of delivering it are compared. */
+const LATER_WORK_MS = 200;
+
+const LATER = ['hold', 'stream', 'subscribe', 'poll', 'push'] as const;
+const RESULTS = ['text', 'structured', 'both'] as const;
+/** Bounds of a payload: the smallest is `{"text":"…"}` with some text; the largest still passes often enough to be timed. */
+const SIZE_RANGE = [64, 1024 * 1024] as const;
+const MAX_LEVELS = 16;
+
+/** A factor that arms differ in: each level sets options of the stacks that support it. */
+interface SettingFactor {
+  readonly expected: string;
+  /** Returns the settings of a level; undefined for an invalid level. */
+  set(level: string): Partial<ArmSettings> | undefined;
+  /** Returns the reason why a stack lacks a level; undefined if it has it. */
+  unsupportedReason(stack: Stack, level: string): string | undefined;
+}
+
+const anywhere = () => undefined;
+
+const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
+  tls: {
+    expected: 'on or off',
+    set: (level) => parseOnOff(level, (tls) => ({ tls })),
+    unsupportedReason: ({ traits }, level) =>
+      level === 'on' && !traits.hasTls ? 'it has no TLS' : undefined,
+  },
+  connections: {
+    expected: 'a number from 1 to 256',
+    set: (level) => parseWhole(level, [1, 256], (connections) => ({ connections })),
+    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'it has one pair of pipes' : undefined),
+  },
+  keepalive: {
+    expected: 'milliseconds from 0 to 600000',
+    set: (level) => parseWhole(level, [0, 600_000], (keepAliveMs) => ({ keepAliveMs })),
+    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'its pipes stay open' : undefined),
+  },
+  nagle: {
+    expected: 'on or off',
+    set: (level) => parseOnOff(level, (nagle) => ({ noDelay: !nagle })),
+    unsupportedReason: ({ transport }) =>
+      transport === 'stdio' || transport === 'unix' ? 'it is not carried by TCP' : undefined,
+  },
+  later: {
+    expected: LATER.join(', '),
+    set: (level) => parseChoice(level, LATER, (later) => ({ later })),
+    unsupportedReason: ({ traits }, level) =>
+      traits.later.some((way) => way === level) ? undefined : `it has no way to ${level}`,
+  },
+  poll: {
+    expected: 'milliseconds from 1 to 10000',
+    set: (level) => parseWhole(level, [1, 10_000], (pollMs) => ({ pollMs })),
+    unsupportedReason: ({ traits }) => (traits.later.includes('poll') ? undefined : 'it does not poll'),
+  },
+  work: {
+    expected: 'milliseconds from 0 to 10000',
+    set: (level) => parseWhole(level, [0, 10_000], (workMs) => ({ workMs })),
+    unsupportedReason: anywhere,
+  },
+  results: {
+    expected: RESULTS.join(', '),
+    set: (level) => parseChoice(level, RESULTS, (results) => ({ results })),
+    unsupportedReason: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
+  },
+  history: {
+    expected: 'on or off',
+    set: (level) => parseOnOff(level, (history) => ({ history })),
+    unsupportedReason: ({ protocol }) => (protocol === 'a2a' ? undefined : 'its answers have no history'),
+  },
+  size: {
+    expected: `bytes from ${SIZE_RANGE[0]} to ${SIZE_RANGE[1]}`,
+    set: (level) => parseWhole(level, SIZE_RANGE, (size) => ({ size })),
+    unsupportedReason: ({ traits: { largestMessageBytes } }, level) =>
+      largestMessageBytes !== null && Number(level) * 2 + 4096 > largestMessageBytes
+        ? `it takes messages of at most ${largestMessageBytes} bytes`
+        : undefined,
+  },
+};
+
+/** The parsed `--factor` options: levels of settings by factor, and the concurrencies at which every arm is measured. */
+interface Factors {
+  readonly settings: ReadonlyMap<string, readonly string[]>;
+  readonly concurrency: readonly number[];
+}
+
+const DEFAULT_CONCURRENCY = [1, 4, 16, 64];
 
 /** A measured configuration of a stack: one implementation with one level of every factor. */
 export interface Arm {
@@ -72,4 +185,93 @@ function combineLevels(factors: readonly (readonly [string, readonly string[]])[
       combinations.flatMap((before) => levels.map((level) => ({ ...before, [name]: level }))),
     [{}],
   );
+}
+
+/**
+ * Parses `--factor NAME=LEVEL,LEVEL`, one factor in each text.
+ *
+ * @throws MeshError `usage` for an unknown factor or level
+ */
+export function parseFactors(texts: readonly string[]): Factors {
+  const given = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const [name = '', list] = text.split(/=(.*)/s);
+    const levels = [...new Set((list ?? '').split(',').filter((level) => level !== ''))];
+    if (levels.length === 0)
+      throw new MeshError('usage', `--factor: expected NAME=LEVEL,LEVEL, not "${text}"`);
+    if (levels.length > MAX_LEVELS)
+      throw new MeshError(
+        'usage',
+        `--factor ${name}: expected at most ${MAX_LEVELS} levels, got ${levels.length}`,
+      );
+    if (given.has(name)) throw new MeshError('usage', `--factor ${name}: given twice`);
+    given.set(name, levels);
+  }
+  const concurrency = given
+    .get('concurrency')
+    ?.map(
+      (level) =>
+        parseWhole(level, [1, 256], Number) ?? refuse('concurrency', level, 'a number from 1 to 256'),
+    );
+  given.delete('concurrency');
+  for (const [name, levels] of given) {
+    const factor = SETTING_FACTORS[name];
+    if (factor === undefined) {
+      const known = [...Object.keys(SETTING_FACTORS), 'concurrency'].join(', ');
+      throw new MeshError('usage', `--factor ${name}: unknown factor; expected one of ${known}`);
+    }
+    for (const level of levels) if (factor.set(level) === undefined) refuse(name, level, factor.expected);
+  }
+  return { settings: given, concurrency: concurrency ?? DEFAULT_CONCURRENCY };
+}
+
+/** Returns the reason why a stack lacks a level; undefined if it has it. */
+function explainUnsupported(stack: Stack, factor: string, level: string): string | undefined {
+  return SETTING_FACTORS[factor]?.unsupportedReason(stack, level);
+}
+
+/** Returns the settings that an arm's levels select. */
+function resolveSettings(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
+  const [ownLater] = stack.traits.later;
+  const isLater = levels.later !== undefined;
+  const workMs = isLater ? LATER_WORK_MS : DEFAULT_SETTINGS.workMs;
+  const settings = { ...DEFAULT_SETTINGS, later: ownLater, workMs };
+  for (const [name, level] of Object.entries(levels)) {
+    Object.assign(settings, SETTING_FACTORS[name]?.set(level));
+  }
+  return settings;
+}
+
+/** Converts the settings to those that a stack takes. */
+export function toStackSettings(
+  { tls, workMs: _workMs, size: _size, ...settings }: ArmSettings,
+  identity: TlsIdentity | null,
+): StackSettings {
+  return { ...settings, tls: tls ? identity : null };
+}
+
+function refuse(name: string, level: string, expected: string): never {
+  throw new MeshError('usage', `--factor ${name}: expected ${expected}, not "${level}"`);
+}
+
+function parseOnOff<T>(level: string, set: (isOn: boolean) => T): T | undefined {
+  return level === 'on' || level === 'off' ? set(level === 'on') : undefined;
+}
+
+function parseWhole<T>(
+  level: string,
+  [low, high]: readonly [number, number],
+  set: (value: number) => T,
+): T | undefined {
+  const value = Number(level);
+  return /^\d+$/.test(level) && value >= low && value <= high ? set(value) : undefined;
+}
+
+function parseChoice<Level extends string, T>(
+  level: string,
+  known: readonly Level[],
+  set: (value: Level) => T,
+): T | undefined {
+  const found = known.find((one) => one === level);
+  return found === undefined ? undefined : set(found);
 }

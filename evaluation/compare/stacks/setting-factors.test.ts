@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DEFAULT_SETTINGS, toStackSettings } from './factors.ts';
+import { DEFAULT_SETTINGS, toStackSettings } from './arms.ts';
 import { Pair } from './peers/pair.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 

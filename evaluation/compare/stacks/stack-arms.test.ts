@@ -1,8 +1,7 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { expect, test } from 'vitest';
-import { combineArms } from './arms.ts';
-import { parseFactors } from './factors.ts';
+import { combineArms, parseFactors } from './arms.ts';
 import { StackArms } from './stack-arms.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 

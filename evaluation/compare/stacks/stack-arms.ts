@@ -2,8 +2,7 @@ import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { count } from '../../terminal/table.ts';
 import type { ArmsPlan, Design, InvocationPlan } from '../experiment.ts';
-import type { Arm } from './arms.ts';
-import { toStackSettings } from './factors.ts';
+import { type Arm, toStackSettings } from './arms.ts';
 import { type Invocation, PairSession } from './invocation.ts';
 import type { CommandOf, PlannedExchange } from './peers/protocol.ts';
 

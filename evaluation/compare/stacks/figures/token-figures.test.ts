@@ -31,7 +31,12 @@ const recording = recordingOf([
 ]);
 
 test('payloads are told apart by what most of them is made of, and TOON gains on tables', async () => {
-  const { shapes } = await countTokenFigures(recording, { tools, budgetMs }, new AbortController().signal);
+  const { shapes } = await countTokenFigures(
+    recording,
+    { tools, budgetMs },
+    new AbortController().signal,
+    () => false,
+  );
   expect(shapes.map(({ shape }) => shape).sort()).toEqual([
     'lists of texts and numbers',
     'prose',
