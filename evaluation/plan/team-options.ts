@@ -4,8 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { DOC_INIT } from '@gaia-mesh/core/contracts/packet.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { callType, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
+import { findBlockedAgents } from '@gaia-mesh/core/hub/tasks/reachable.ts';
 import { formatReplies, readRecordedReplies } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
@@ -18,11 +21,12 @@ import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
-import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
+import { describeToolNeeds, loadTool } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
-import { checkReachable } from '../teams/check-reachable.ts';
 import { loadTeam } from '../teams/load-team.ts';
+import { toolServices } from '../teams/tool-services.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
+import { formatCommandLine } from '../terminal/shell-word.ts';
 import { parseFaultRequest } from './fault-request.ts';
 import { fingerprintTeam, type TeamFingerprint } from './fingerprint.ts';
 import { toFlag } from './option-table.ts';
@@ -349,4 +353,37 @@ export function checkEngineOptions(
       `--engine-option ${option} has no effect: the engine ${names} of ${who} takes only ${[...new Set(known.flat())].join(', ') || 'none'}`,
     );
   }
+}
+
+/**
+ * Checks that a user's team can give a final answer. A team in which no agent sends the packets that an agent on the way waits
+ * for would wait until its time is up. The packets that agents receive and send are those of their handshake
+ * (`core/agent/agent.ts`); those of external agents are not known before it, so a team with external agents is not checked.
+ *
+ * @throws MeshError `config`, naming the agent and the packets it waits for
+ */
+export async function checkReachable(team: Team, external: ReadonlySet<string> = new Set()): Promise<void> {
+  if (external.size > 0) return;
+  const hearers = await Promise.all(team.agents.map((agent) => createRecipient(team, agent)));
+  const gaps = findBlockedAgents(team.final, new Set([DOC_INIT]), hearers);
+  if (gaps.length === 0) return;
+  const named = gaps.map(
+    ({ node, tool, subscribes }) => `agent ${node.id} (${tool}) waits for ${subscribes.join(' or ')}`,
+  );
+  throw new MeshError(
+    'config',
+    `team ${team.name}: no answer can come from its final agent ${team.final}: ${named.join(', ')}, ` +
+      `which no agent before it emits. Add an agent whose tool emits it (${formatCommandLine('list', ['tools'])}), or say in \`subscribes\` what it works on`,
+  );
+}
+
+async function createRecipient({ agents }: Team, { id, tool: name, subscribes, may_call = [] }: TeamAgent) {
+  const tool = await loadTool(name, toolServices);
+  const asked = agents.filter((other) => may_call.includes(other.id)).map((other) => other.tool);
+  return {
+    node: { id },
+    tool: name,
+    subscribes: [...(subscribes ?? tool.accepts), ...asked.map(toResultType)],
+    emits: [...tool.emits, ...asked.map(callType)],
+  };
 }

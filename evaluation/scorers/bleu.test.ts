@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scoreSentenceBleu, tokenizeBleu } from './bleu.ts';
+import { scoreSentenceBleu, tokenizeBleu } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
 
 describe('13a tokens', () => {

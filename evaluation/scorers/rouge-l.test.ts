@@ -2,7 +2,7 @@ import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { scoreRougeL } from './rouge-l.ts';
+import { scoreRougeL } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
 import { sharedVectors } from './testing/shared-vectors.ts';
 

@@ -1,6 +1,6 @@
 import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
-import { checkReachable } from './check-reachable.ts';
+import { checkReachable } from '../plan/team-options.ts';
 import { listTeamFiles, loadTeam } from './load-team.ts';
 
 function team(agents: readonly object[]): Team {
