@@ -5,7 +5,8 @@ import type { Attempt } from '../attempts/attempt.ts';
 import { attemptOf, questionOf } from '../batch/testing/results.ts';
 import type { Question } from '../questions/question.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
-import { nameChange, passAtK, summarize, summarizeCycle } from './summary.ts';
+import { nameChange, summarizeCycle } from './cycles.ts';
+import { passAtK, summarize } from './summary.ts';
 import { formatBatchTable } from './tables/batch-table.ts';
 
 /** A summary of these results; a question without one was not asked. */
