@@ -3,10 +3,10 @@ import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
+import { anyPacket } from './codecs.ts';
 import { applyDamages, bytes, type Damage, damages } from './damage.ts';
 import { splitFrames } from './framing.ts';
 import { type MeshMember, useMesh } from './mesh-member.ts';
-import { anyPacket } from './packets.ts';
 import { Defect, fuzzTarget } from './target.ts';
 
 const MAX_FRAME_BYTES = 64 * 1024;

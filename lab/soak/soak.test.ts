@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
-import { MemoryCurve } from './memory-curve.ts';
+import { MemoryCurve } from './soak.ts';
 import { drawInjectedFaults } from './soak-round.ts';
 
 test('a soak has no agents of impossible numbers', async () => {

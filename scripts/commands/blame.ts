@@ -4,7 +4,7 @@ import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
 import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
-import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
+import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { formatDifference } from '@gaia-mesh/evaluation/blame/headline.ts';
+import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
 import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   defineTable,

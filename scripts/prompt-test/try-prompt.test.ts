@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { findFaults } from '../commands/prompt-test.ts';
 import type { Expectation } from './fixture.ts';
-import { findFaults } from './try-prompt.ts';
 
 const JSON_REPLY = '{"type": "web", "steps": [{"uses": []}], "done": null}';
 
