@@ -39,6 +39,11 @@ export function findUserCache(environment: NodeJS.ProcessEnv): string {
   return process.platform === 'darwin' ? path.join(home, 'Library', 'Caches') : path.join(home, '.cache');
 }
 
+/** Returns the folder of the mesh's own things that can be fetched again: libraries, models, peers in other languages. */
+export function findCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  return path.join(environment.XDG_CACHE_HOME || findUserCache(environment), 'gaia-mesh');
+}
+
 /** Describes the consequences of running on another system than Linux. */
 export function listMissingParts(platform: NodeJS.Platform = process.platform): string[] {
   const parts = Object.entries(LINUX_ALONE).map(([, without]) => without);

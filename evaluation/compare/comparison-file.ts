@@ -4,6 +4,7 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import * as z from 'zod';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 
@@ -157,7 +158,10 @@ const cpuSchema = z.object({ user: amount, system: amount });
 
 const stackArmSchema = armSchema.extend({
   stack: z.string(),
-  implementation: z.enum(['sdk', 'bare']),
+  /** `sdk`; of a client and a server in different languages `sdk→python`. */
+  implementation: z.string(),
+  client: z.enum(IMPLEMENTATIONS).optional(),
+  server: z.enum(IMPLEMENTATIONS).optional(),
   protocol: z.string(),
   transport: z.string(),
   settings: settingsSchema,

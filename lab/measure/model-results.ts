@@ -7,6 +7,7 @@ import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   defineTable,
@@ -22,7 +23,6 @@ import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quanti
 import { type Column, formatColumns, formatColumnsMarkdown } from '@gaia-mesh/evaluation/terminal/columns.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatPercent } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { findCacheFolder } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { createPublisher } from './publish.ts';

@@ -3,6 +3,7 @@ import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { checkSpec } from '@gaia-mesh/protocols/registry.ts';
 import type { Stack } from './contract/stack.ts';
+import { findPeer, type Language } from './languages/installation.ts';
 
 /** A stack that ships with the project; its code is loaded on demand. */
 export interface StackEntry extends Pick<Stack, 'name' | 'implementation'> {
@@ -49,6 +50,7 @@ export const stackEntries: readonly StackEntry[] = [
   createEntry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
   createEntry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
   createEntry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
+  ...(['python'] as const).flatMap(listLanguageEntries),
 ];
 
 /**
@@ -84,6 +86,28 @@ export async function loadStack(name: string, implementation: Stack['implementat
     );
   }
   return found.load();
+}
+
+/** Lists the stacks whose ends are in another language; their packages are not npm's, and looked for when one is loaded. */
+function listLanguageEntries(language: Language): readonly StackEntry[] {
+  const entries = [
+    ...(['jsonrpc', 'grpc'] as const).map((binding) => ({
+      name: `a2a/${binding}`,
+      load: async () => (await import('./a2a/languages.ts')).createA2aLanguage(binding, language),
+    })),
+    ...(['http', 'stdio'] as const).map((transport) => ({
+      name: `mcp/${transport}`,
+      load: async () => (await import('./mcp/languages.ts')).createMcpLanguage(transport, language),
+    })),
+  ];
+  return entries.map(({ name, load }) => ({
+    name,
+    implementation: language,
+    async load() {
+      findPeer(language, `--stacks ${name} --implementation ${language}`);
+      return load();
+    },
+  }));
 }
 
 /** @param packages npm packages that the installed package leaves out, as `npm install` takes them */

@@ -13,6 +13,7 @@ import {
 } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
@@ -105,8 +106,8 @@ export async function planStacks(names: readonly string[], options: CompareOptio
  */
 function parseImplementations(asked: readonly string[] = ['bare', 'sdk']): readonly string[] {
   for (const one of asked) {
-    if (one !== 'sdk' && one !== 'bare') {
-      throw new MeshError('usage', `--implementation: expected sdk or bare, not "${one}"`);
+    if (!IMPLEMENTATIONS.some((known) => known === one)) {
+      throw new MeshError('usage', `--implementation: expected ${IMPLEMENTATIONS.join(', ')}, not "${one}"`);
     }
   }
   return asked;

@@ -121,6 +121,8 @@ export interface Arm {
   /** `a2a/jsonrpc sdk tls=on` */
   readonly name: string;
   readonly stack: StackRef;
+  /** `sdk`; of a client and a server in different languages `sdk→python`. */
+  readonly implementation: string;
   readonly protocol: string;
   readonly transport: string;
   readonly settings: ArmSettings;
@@ -131,6 +133,8 @@ export interface Arm {
 /** A stack and, if the user supplied it, its file. */
 export interface ChosenStack {
   readonly stack: Stack;
+  /** The stack whose server it is a client of, if that is in another language. */
+  readonly server?: Stack | undefined;
   readonly file?: string | undefined;
 }
 
@@ -151,10 +155,14 @@ const MAX_ARMS = 64;
  */
 export function combineArms(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
   const leftOut: string[] = [];
-  const arms = chosen.flatMap(({ stack, file }): Arm[] => {
-    const { name, implementation, protocol, transport } = stack;
+  const arms = chosen.flatMap(({ stack, server = stack, file }): Arm[] => {
+    const { name, protocol, transport } = stack;
+    const implementation =
+      server === stack ? stack.implementation : `${stack.implementation}→${server.implementation}`;
     const own = [...factors].flatMap(([factor, levels]) => {
-      const lacks = levels.map((level) => explainUnsupported(stack, factor, level));
+      const lacks = levels.map(
+        (level) => explainUnsupported(stack, factor, level) ?? explainUnsupported(server, factor, level),
+      );
       lacks.forEach((lack, index) => {
         if (lack !== undefined) leftOut.push(`${name} ${implementation} ${factor}=${levels[index]}: ${lack}`);
       });
@@ -163,7 +171,8 @@ export function combineArms(chosen: readonly ChosenStack[], { settings: factors 
     });
     return combineLevels(own).map((levels) => ({
       name: [`${name} ${implementation}`, ...Object.entries(levels).map((pair) => pair.join('='))].join(' '),
-      stack: { name, implementation, file },
+      stack: { name, implementation: stack.implementation, server: server.implementation, file },
+      implementation,
       protocol,
       transport,
       settings: resolveSettings(stack, levels),

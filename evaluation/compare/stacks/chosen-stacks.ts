@@ -77,7 +77,20 @@ export async function chooseStacks(
       { cause: first.error },
     );
   }
-  return { chosen: [...chosen.values()], leftOut };
+  return { chosen: [...chosen.values()].flatMap((one, _, all) => [one, ...mixLanguages(one, all)]), leftOut };
+}
+
+/** Returns a stack's clients of the servers in other languages. What is bare stays by itself: it is the least of JavaScript. */
+function mixLanguages({ stack, file }: ChosenStack, all: readonly ChosenStack[]): readonly ChosenStack[] {
+  if (file !== undefined || stack.implementation === 'bare') return [];
+  const others = all.filter(
+    (other) =>
+      other.file === undefined &&
+      other.stack.name === stack.name &&
+      other.stack.implementation !== stack.implementation &&
+      other.stack.implementation !== 'bare',
+  );
+  return others.map((other) => ({ stack, server: other.stack }));
 }
 
 function toStackEntry(stack: Stack): StackEntry {

@@ -73,6 +73,7 @@ export class PairSession implements Session<Invocation> {
   readonly #pair: Pair;
   readonly #options: CommandOf<'serve'>;
   readonly #protocol: PairProtocol;
+  readonly #signal: AbortSignal;
   readonly #beganMs: number;
   readonly #plannedEndMs: number;
   #measured: Invocation;
@@ -81,11 +82,13 @@ export class PairSession implements Session<Invocation> {
     pair: Pair,
     options: CommandOf<'serve'>,
     protocol: PairProtocol,
+    signal: AbortSignal,
     times: [number, number],
   ) {
     this.#pair = pair;
     this.#options = options;
     this.#protocol = protocol;
+    this.#signal = signal;
     [this.#beganMs, this.#plannedEndMs] = times;
     const rssBytes = { client: 0, server: 0 };
     this.#measured = { setup: pair.setup, bytes: null, rounds: [], growth: null, curve: null, rssBytes };
@@ -97,13 +100,23 @@ export class PairSession implements Session<Invocation> {
     { plannedEndMs, signal }: InvocationPlan,
   ): Promise<PairSession> {
     const beganMs = performance.now();
-    const pair = await Pair.start(options, signal);
-    return new PairSession(pair, options, protocol, [beganMs, plannedEndMs]);
+    // A forwarder that counts for an end in another language would be in the way of its times.
+    const uncounted = { ...options, settings: { ...options.settings, countsBytes: false } };
+    const pair = await Pair.start(uncounted, signal);
+    return new PairSession(pair, options, protocol, signal, [beganMs, plannedEndMs]);
   }
 
   async begin(): Promise<void> {
     const { countsBytes, maxInFlight } = this.#protocol;
-    if (countsBytes) this.#keep({ bytes: await countBytes(this.#pair, this.#options, maxInFlight) });
+    if (!countsBytes) return;
+    const pair = this.#pair.isCounted ? this.#pair : await Pair.start(this.#options, this.#signal);
+    try {
+      const { wire } = pair.setup;
+      const bytes = await countBytes(pair, this.#options, maxInFlight);
+      this.#keep({ bytes, setup: { ...this.#measured.setup, wire } });
+    } finally {
+      if (pair !== this.#pair) await pair.stop();
+    }
   }
 
   async warmUp(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Endpoint } from '../listen.ts';
 import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';
+import { mirror } from './wire-sum.ts';
 
 /** Settings with which an experiment begins. Every factor that a stack may ignore is at its usual value. */
 const usual: StackSettings = {
@@ -107,7 +108,8 @@ function routeThroughProxy(
 async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
   const look = async () => {
     await server.ask?.(false);
-    return { client: client.wire(), server: server.wire(), proxy: proxy() };
+    const [counted, served] = [client.wire(), server.wire()];
+    return { client: counted ?? mirror(served), server: served ?? mirror(counted), proxy: proxy() };
   };
   let last = await look();
   const until = performance.now() + SETTLE_TIMEOUT_MS;

@@ -20,9 +20,9 @@ export interface Stack {
   readonly transport: string;
   /**
    * `sdk`: the protocol's official packages at both ends, loaded only on use. `bare`: the minimum that speaks
-   * it, on Node's own modules.
+   * it, on Node's own modules. `python`: the official package of that language, in a process of its own.
    */
-  readonly implementation: 'sdk' | 'bare';
+  readonly implementation: Implementation;
   readonly traits: StackTraits;
 
   /**
@@ -39,6 +39,11 @@ export interface Stack {
   connect(address: string, settings: StackSettings): Promise<StackClient>;
 }
 
+/** Implementations of a stack's ends: see {@link Stack.implementation}. */
+export const IMPLEMENTATIONS = ['sdk', 'bare', 'python'] as const;
+
+export type Implementation = (typeof IMPLEMENTATIONS)[number];
+
 /** Abilities that a protocol has by itself; `docs/stacks.md` describes the missing ones, and their cost is counted. */
 export interface StackTraits {
   /** A reply travels in the exchange that asked for it, or in an exchange of its own. */
@@ -53,6 +58,8 @@ export interface StackTraits {
   readonly hasTls: boolean;
   /** Bytes of the largest message that its implementation takes by default; null if it states none. */
   readonly largestMessageBytes: number | null;
+  /** Nested levels that its implementation takes in a payload; absent if it takes as many as a packet may have. */
+  readonly deepestPayload?: number | undefined;
 }
 
 /**
@@ -84,6 +91,8 @@ export interface StackSettings {
   readonly results: 'text' | 'structured' | 'both';
   /** Milliseconds after which an exchange has failed. */
   readonly deadlineMs: number;
+  /** False lets a server in another language do without the forwarder that counts its bytes; true by default. */
+  readonly countsBytes?: boolean | undefined;
   /**
    * Port of a forwarder on the loopback that stands between client and server: it replaces the server's own
    * port in its address and in the descriptions of itself (agent cards). Transports without ports ignore it.
@@ -124,17 +133,18 @@ export interface StackServer {
   readonly address: string;
   /** Port on which it listens itself, unlike {@link StackSettings.advertisedPort}. */
   readonly port?: number | undefined;
-  wire(): WireBytes;
+  /** Returns null if its bytes are not counted, as those of a server in another language may be. */
+  wire(): WireBytes | null;
   /**
-   * Collects the counts of serving processes, which clients start, so that {@link wire} is up to date. It is
-   * absent where the server is in this process.
+   * Collects the counts of serving processes, so that {@link wire} is up to date. It is absent where the server is in
+   * this process.
    */
-  readonly ask?: ((collect: boolean) => Promise<ServingProcesses>) | undefined;
+  readonly ask?: ((collect: boolean) => Promise<OwnProcesses>) | undefined;
   close(): Promise<void>;
 }
 
-/** Totals of the serving processes so far. */
-interface ServingProcesses {
+/** Totals so far of the processes that a stack has beside this one. */
+export interface OwnProcesses {
   /** Packets that inboxes in those processes took, and refused ones. */
   readonly packets: number;
   readonly refused: number;
@@ -142,6 +152,16 @@ interface ServingProcesses {
   /** Memory of the running processes; the heap after a garbage collection if one was asked for. */
   readonly rssBytes: number;
   readonly heapBytes: number;
+}
+
+/** A load for a client in a process of its own: see `playSchema` of `evaluation/compare/stacks/peers/protocol.ts`. */
+export interface RemoteLoad {
+  /** The planned exchanges; the same object is sent once. */
+  readonly exchanges: readonly { readonly request: Packet; readonly replies: readonly Packet[] }[];
+  /** Index of the first exchange. */
+  readonly first: number;
+  readonly tasks: 'new' | 'same';
+  readonly load: object;
 }
 
 export interface StackClient {
@@ -158,7 +178,12 @@ export interface StackClient {
   exchange(packet: Packet, signal: AbortSignal, answers?: number): Promise<readonly Packet[]>;
   /** Port on which the client listens, if answers come as exchanges of their own. */
   readonly port?: number | undefined;
-  wire(): WireBytes;
+  /** Returns null if its bytes are not counted, as in another language: the server's side counts. */
+  wire(): WireBytes | null;
+  /** Collects the totals of the client's process, as the server's {@link StackServer.ask}; absent if it is this one. */
+  readonly ask?: ((collect: boolean) => Promise<OwnProcesses>) | undefined;
+  /** Plays a load in the client's own process; absent if that is this one. */
+  readonly play?: ((load: RemoteLoad) => Promise<unknown>) | undefined;
   close(): Promise<void>;
 }
 

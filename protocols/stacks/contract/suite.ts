@@ -80,9 +80,10 @@ async function checkRoundTrips(
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const most = Math.min(mostBytes, (stack.traits.largestMessageBytes ?? mostBytes) / MAX_GROWTH);
+  const deepest = stack.traits.deepestPayload ?? Number.POSITIVE_INFINITY;
   const packets = contractSamples
     .map(({ packet }) => packet)
-    .filter((packet) => JSON.stringify(packet).length < most);
+    .filter((packet) => JSON.stringify(packet).length < most && measureDepth(packet.payload) <= deepest);
   const received: Packet[] = [];
   const inbox: Inbox = async (packet) => {
     received.push(packet);
@@ -96,6 +97,11 @@ async function checkRoundTrips(
     }
   });
   assert.deepEqual(received, [], 'a packet arrived more than once');
+}
+
+function measureDepth(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(measureDepth));
 }
 
 const MANY = 4;
@@ -303,10 +309,10 @@ async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
   await withPair(stack, inbox, {}, async ({ client, ask }) => {
     /** Returns the bytes of the message that carries a text of this length. */
     const bodyOf = async (length: number) => {
-      const before = client.wire().sent.body;
+      const before = client.wire()?.sent.body ?? 0;
       await ask(createSizedPacket(length));
       assert.equal(received, length, 'the length of the received text');
-      return client.wire().sent.body - before;
+      return (client.wire()?.sent.body ?? 0) - before;
     };
     let length = Math.floor(most / 2);
     for (let tries = 0, body = await bodyOf(length); body !== most && tries < TRIES; tries++) {

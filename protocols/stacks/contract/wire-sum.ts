@@ -56,9 +56,11 @@ interface Agreement {
 /**
  * Compares the counts of a client with those of its server. Both ends of an open connection count the same
  * bytes. An end that closes a connection does not read the other end's last bytes; they were sent, so they
- * are booked, and may be no message.
+ * are booked, and may be no message. Of a null end, the other one's counts are taken.
  */
-export function compareEnds(client: WireBytes, server: WireBytes): Agreement {
+export function compareEnds(counted: WireBytes | null, serverCounted: WireBytes | null): Agreement {
+  const client = counted ?? mirror(serverCounted);
+  const server = serverCounted ?? mirror(counted);
   const wire = { ...client, received: server.sent };
   const ways = [
     { way: 'client to server', out: client.sent, into: server.received, closed: server.closed ?? 0 },
@@ -82,4 +84,9 @@ export function compareEnds(client: WireBytes, server: WireBytes): Agreement {
   }
   const hasUnread = ways.some(({ out, into }) => LINES.some((line) => out[line] !== into[line]));
   return { hasUnread, wire };
+}
+
+/** Returns what the other end counts of the same connections. */
+export function mirror(wire: WireBytes | null): WireBytes {
+  return wire === null ? NO_BYTES : { ...wire, sent: wire.received, received: wire.sent };
 }

@@ -214,5 +214,5 @@ test('a stack is not charged what its inbox does', async () => {
     return [];
   }, settings);
   expect(other.server.bytes.connections).toBe(1);
-  expect(server.wire().connections).toBe(0);
+  expect(server.wire()?.connections).toBe(0);
 });

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { tokenLedgerSchema } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import { blameSchema } from '@gaia-mesh/evaluation/blame/blame-file.ts';
-import { findCacheFolder, findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
+import { findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';

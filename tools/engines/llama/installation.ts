@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { findUserCache } from '@gaia-mesh/core/system/platform.ts';
+import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import * as z from 'zod';
 
 /** The library that runs models. It is no dependency of the project: with its packages for graphics cards it weighs 732 MB. */
@@ -10,11 +10,6 @@ export const LIBRARY = { name: 'node-llama-cpp', version: '3.21.1' } as const;
 
 /** Graphics interfaces for which the library has packages. */
 export const GPUS = ['cuda', 'vulkan', 'metal'] as const;
-
-/** Returns the folder of things that can be fetched again: libraries and models. */
-export function findCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  return path.join(environment.XDG_CACHE_HOME || findUserCache(environment), 'gaia-mesh');
-}
 
 /** Returns the folder in which the library is installed, or would be. */
 export function findLibraryFolder(): string {

@@ -3,10 +3,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
 import { type GgufFacts, readGguf } from './gguf.ts';
-import { findCacheFolder } from './installation.ts';
 
 /** A model on this machine. */
 export interface FoundModel extends Omit<GgufFacts, 'name'> {

@@ -22,7 +22,7 @@ export function computeArmFigures(
   invocations: readonly Invocation[],
   concurrency: readonly number[],
 ): ArmFigures {
-  const { name, stack, protocol, transport, settings, levels } = arm;
+  const { name, stack, implementation, protocol, transport, settings, levels } = arm;
   const bytes = summarizeBytes(exchanges, invocations);
   const setup = summarizeSetup(arm, invocations);
   const wireBytes = bytes.sent.raw + bytes.received.raw;
@@ -42,7 +42,9 @@ export function computeArmFigures(
     latency_us: summarizeLatencies(rounds),
     samples_us: collectSamples(invocations),
     stack: stack.name,
-    implementation: stack.implementation,
+    implementation,
+    client: stack.implementation,
+    server: stack.server ?? stack.implementation,
     protocol,
     transport,
     settings,

@@ -116,7 +116,15 @@ interface ArmCell extends Cell {
 
 type Measured = Pick<
   ArmFigures,
-  'name' | 'stack' | 'protocol' | 'transport' | 'implementation' | 'levels' | 'samples_us'
+  | 'name'
+  | 'stack'
+  | 'protocol'
+  | 'transport'
+  | 'implementation'
+  | 'client'
+  | 'server'
+  | 'levels'
+  | 'samples_us'
 >;
 
 /**
@@ -128,10 +136,13 @@ export function cellsOf(arms: readonly Measured[], figure: keyof Samples): ArmCe
   const factors = new Set(arms.flatMap(({ levels }) => Object.keys(levels)));
   const none = Object.fromEntries([...factors].map((factor) => [factor, NONE]));
   const protocolOf = createProtocolNamer(arms);
+  const isMixed = arms.some(({ client, server }) => client !== server);
   return arms.flatMap((arm) => {
-    const { name, transport, implementation, levels, samples_us } = arm;
+    const { name, transport, implementation, client = implementation, server = implementation } = arm;
+    const { levels, samples_us } = arm;
+    const ends = isMixed ? { client, server } : { implementation };
     const own = samples_us[figure];
-    const all = { protocol: protocolOf(arm), transport, implementation, ...none, ...levels };
+    const all = { protocol: protocolOf(arm), transport, ...ends, ...none, ...levels };
     return own.length === 0 ? [] : [{ name, levels: all, samples: own }];
   });
 }

@@ -351,7 +351,7 @@ function listLimits({ environment, arms }: StacksComparison): string[] {
   return [
     'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here.',
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,
-    'Times and CPU measure these JavaScript implementations on this version of Node, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
+    'Times and CPU measure these implementations on these versions of their languages, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
     'CPU time includes the test client and server, which are the same for all stacks; the ratio of two stacks would be larger without them.',
     'Exchanges without an answer count in the bytes but not in the times: some protocols acknowledge them, others do not, and a written message has not necessarily arrived.',
     'The time of a set-up is that of the first session of a process, with cold code. For clients that connect at first use, that time is part of their first exchange; its bytes are in the set-up.',

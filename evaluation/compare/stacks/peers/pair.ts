@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
-import { compareEnds, NO_BYTES, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { CommandOf, Counted, CpuUs, Load, Play, PlayResult } from './protocol.ts';
 
@@ -21,10 +21,13 @@ const LOOK_AGAIN_MS = 5;
 export class Pair {
   /** Cost of the session's set-up: agent card, versions, tools. */
   readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  /** False if neither end counts its bytes, as in other languages. */
+  readonly isCounted: boolean;
   readonly #client: PeerProcess;
   readonly #server: PeerProcess;
 
-  private constructor(client: PeerProcess, server: PeerProcess, setup: Pair['setup']) {
+  private constructor(client: PeerProcess, server: PeerProcess, setup: Pair['setup'], isCounted: boolean) {
+    this.isCounted = isCounted;
     this.#client = client;
     this.#server = server;
     this.setup = setup;
@@ -54,8 +57,8 @@ export class Pair {
         address,
         exchanges,
       });
-      const { wire } = await awaitAgreement(client, server, 0);
-      return new Pair(client, server, { ms, wire });
+      const { wire, isCounted } = await awaitAgreement(client, server, 0);
+      return new Pair(client, server, { ms, wire }, isCounted);
     } catch (error) {
       kill();
       signal.throwIfAborted();
@@ -106,7 +109,7 @@ async function awaitAgreement(
   client: PeerProcess,
   server: PeerProcess,
   arrivals: number,
-): Promise<{ readonly wire: WireBytes }> {
+): Promise<{ readonly wire: WireBytes; readonly isCounted: boolean }> {
   const startMs = performance.now();
   let last: WireBytes | undefined;
   for (let same = 1; ; ) {
@@ -115,7 +118,8 @@ async function awaitAgreement(
     const why = disagreement ?? explainMissing(served, arrivals);
     same = isDeepStrictEqual(wire, last) ? same + 1 : 1;
     last = wire;
-    if (why === undefined && (!hasUnread || same >= SAME_LOOKS)) return { wire };
+    const isCounted = asked.client !== null || served.server !== null;
+    if (why === undefined && (!hasUnread || same >= SAME_LOOKS)) return { wire, isCounted };
     if (why !== undefined && performance.now() - startMs > AGREEMENT_MS) {
       throw new MeshError('packet', `the two ends of ${client.name} do not agree: ${why}`);
     }
@@ -124,7 +128,7 @@ async function awaitAgreement(
 }
 
 function compareCounts({ client }: Counted, { server }: Counted) {
-  return compareEnds(client ?? NO_BYTES, server ?? NO_BYTES);
+  return compareEnds(client, server);
 }
 
 function explainMissing({ arrived, strangers }: Counted, expected: number): string | undefined {
@@ -139,7 +143,7 @@ function subtractCpuCounts(
   server: Counted,
 ): { readonly client: CpuUs; readonly server: CpuUs } {
   return {
-    client: subtractCpu([client.cpuUs], [clientBefore.cpuUs]),
+    client: subtractCpu([client.cpuUs, client.startedUs], [clientBefore.cpuUs, clientBefore.startedUs]),
     server: subtractCpu([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
   };
 }

@@ -11,7 +11,16 @@ import {
   numberTask,
   type PlannedInbox,
 } from './planned-inbox.ts';
-import type { Command, Counted, Part, PlannedExchange, Play, PlayResult, StackRef } from './protocol.ts';
+import {
+  type Command,
+  type Counted,
+  type Part,
+  type PlannedExchange,
+  type Play,
+  type PlayResult,
+  playedSchema,
+  type StackRef,
+} from './protocol.ts';
 
 interface Sequence {
   readonly exchanges: readonly PlannedExchange[];
@@ -59,21 +68,21 @@ export class Peer {
   }
 
   async #serve({ stack: ref, settings, exchanges, workMs }: Extract<Command, { do: 'serve' }>) {
-    const stack = await findStack(ref);
+    const stack = await findStack({ ...ref, implementation: ref.server ?? ref.implementation });
     const planned = createPlannedInbox(exchanges, workMs);
     const server = await stack.serve(planned.inbox, settings);
     this.#server = { server, planned };
     return { address: server.address };
   }
 
-  /** Sets up a session and returns its bytes and its time. */
+  /** Sets up a session and returns its time. */
   async #connect({ stack: ref, settings, address, exchanges }: Extract<Command, { do: 'connect' }>) {
     const stack = await findStack(ref);
     const beganMs = performance.now();
     const client = await stack.connect(address, settings);
     const ms = performance.now() - beganMs;
     this.#connected = { client, parts: splitExchanges(exchanges) };
-    return { ms, wire: client.wire() };
+    return { ms };
   }
 
   async #play({ part, from, tasks, load }: Play): Promise<PlayResult> {
@@ -83,6 +92,12 @@ export class Peer {
     const { exchanges } = sequence;
     if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
     const first = from ?? sequence.next;
+    if (client.play !== undefined) {
+      const played = playedSchema.parse(await client.play({ exchanges, first, tasks, load }));
+      // Like here, an exchange that was begun is not begun again.
+      sequence.next = first + played.count;
+      return played;
+    }
     return play(load, (index) => {
       const nth = first + index;
       sequence.next = nth + 1;
@@ -99,7 +114,7 @@ export class Peer {
   }
 
   async #count(collect: boolean): Promise<Counted> {
-    const started = await this.#server?.server.ask?.(collect);
+    const started = await (this.#server?.server ?? this.#connected?.client)?.ask?.(collect);
     const own = readProcessUsage(collect);
     const { server, planned } = this.#server ?? {};
     return {
@@ -109,7 +124,7 @@ export class Peer {
       strangers: (planned?.strangers ?? 0) + (started?.refused ?? 0),
       cpuUs: own.cpuUs,
       startedUs: started?.cpuUs ?? { user: 0, system: 0 },
-      // If clients start the server, this process uses none of that memory.
+      // If the server or client has a process of its own, this one uses none of that memory.
       rssBytes: started?.rssBytes ?? own.rssBytes,
       heapBytes: started?.heapBytes ?? own.heapBytes,
     };

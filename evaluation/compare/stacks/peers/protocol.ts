@@ -1,5 +1,6 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-schema.ts';
 import * as z from 'zod';
 
@@ -27,7 +28,9 @@ const packetSchema = z.unknown().transform((value, context): Packet => {
 
 const stackRefSchema = z.strictObject({
   name: z.string().min(1),
-  implementation: z.enum(['sdk', 'bare']),
+  implementation: z.enum(IMPLEMENTATIONS),
+  /** Implementation of the server, if it is another one than the client's. */
+  server: z.enum(IMPLEMENTATIONS).optional(),
   /** The user's file that exports the stack; undefined for a built-in stack. */
   file: z.string().optional(),
 });
@@ -44,6 +47,7 @@ const settingsSchema = z.strictObject({
   history: z.boolean(),
   results: z.enum(['text', 'structured', 'both']),
   deadlineMs: z.number().positive(),
+  countsBytes: z.boolean().optional(),
 });
 
 export const exchangesSchema = z
@@ -127,7 +131,7 @@ export type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: 
 export type Play = z.infer<typeof playSchema>;
 
 export const servedSchema = z.strictObject({ address: z.string() });
-export const connectedSchema = z.strictObject({ ms: amount, wire: wireSchema });
+export const connectedSchema = z.strictObject({ ms: amount });
 
 export const playedSchema = z.strictObject({
   /** Completed exchanges. */

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
-import type { Stack } from '../../contract/stack.ts';
+import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
@@ -24,7 +25,7 @@ export const mcpStdioBare: Stack = meterStack({
   ...common,
   implementation: 'bare',
   traits: mcpStdioTraits,
-  serve: (inbox, settings) => serveInChildren('bare', inbox, settings),
+  serve: (inbox, settings) => serveOwnChildren('bare', inbox, settings),
   connect: async (address, settings) => BareMcpClient.connect(await startStdioCaller(address), settings),
 });
 
@@ -36,7 +37,7 @@ export const mcpStdioSdk: Stack = meterStack({
   async serve(inbox, settings) {
     // This process, not a child, reports a missing package.
     await loadStdioServer();
-    return serveInChildren('sdk', inbox, settings);
+    return serveOwnChildren('sdk', inbox, settings);
   },
   async connect(address, settings) {
     const { StdioClientTransport } = await withPackage(
@@ -51,6 +52,21 @@ export const mcpStdioSdk: Stack = meterStack({
     return connectSdk(PURPOSE, transport, settings);
   },
 });
+
+const CHILD = fileURLToPath(new URL('./stdio-process.ts', import.meta.url));
+
+function serveOwnChildren(
+  implementation: 'sdk' | 'bare',
+  inbox: Inbox,
+  { results }: StackSettings,
+): Promise<StackServer> {
+  const program = { command: process.execPath, args: [CHILD] };
+  return serveInChildren(
+    program,
+    { do: 'serve', implementation, results, source: inbox.source ?? null },
+    inbox,
+  );
+}
 
 const commandSchema = z.object({ command: z.string(), args: z.array(z.string()) });
 const answerSchema = z.looseObject({ id: z.number().optional(), method: z.string().optional() });

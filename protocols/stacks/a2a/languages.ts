@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import type { Stack } from '../contract/stack.ts';
+import type { Language } from '../languages/installation.ts';
+import { createLanguageStack } from '../languages/language-stack.ts';
+import { meshCard } from './card.ts';
+import { a2aTraits } from './exchange.ts';
+
+/** Nested levels that protobuf takes in the form of JSON: each is three of its own hundred. */
+const DEEPEST_PAYLOAD = 30;
+
+/** A2A with the SDK of another language at both ends, without TLS, for the reason that `mcp/languages.ts` gives. */
+export function createA2aLanguage(binding: 'jsonrpc' | 'grpc', language: Language): Stack {
+  const isHttp = binding === 'jsonrpc';
+  return createLanguageStack(language, {
+    name: `a2a/${binding}`,
+    protocol: 'a2a',
+    transport: isHttp ? 'http1' : 'grpc',
+    traits: { ...a2aTraits, later: ['hold'], hasTls: false, deepestPayload: DEEPEST_PAYLOAD },
+    carrier: isHttp ? 'http1' : 'http2',
+    modules: { python: fileURLToPath(new URL(`./python/a2a_${binding}.py`, import.meta.url)) },
+    addressOf: (port) => `${isHttp ? 'http' : 'grpc'}://127.0.0.1:${port}`,
+    describe: () => ({ card: meshCard }),
+  });
+}

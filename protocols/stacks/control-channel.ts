@@ -1,0 +1,119 @@
+import type { Socket } from 'node:net';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import * as z from 'zod';
+import { amount, wireSchema } from './contract/wire-schema.ts';
+import { readJsonLines } from './mcp/stdio/lines.ts';
+
+const messageSchema = z.union([
+  z.strictObject({ call: z.int(), ask: z.looseObject({ do: z.string() }) }),
+  z.strictObject({ call: z.int(), value: z.unknown() }),
+  z.strictObject({ call: z.int(), failed: z.string() }),
+  z.strictObject({ call: z.int(), abort: z.literal(true) }),
+]);
+type Message = z.infer<typeof messageSchema>;
+/** Totals of a process that has a server or a client of a stack. */
+export const processCountsSchema = z.object({
+  /** Bytes of its own pipes; null if it has none. */
+  wire: wireSchema.nullable(),
+  /** Packets that an inbox in that process took, and refused ones among them. */
+  packets: amount,
+  refused: amount,
+  cpuUs: z.object({ user: amount, system: amount }),
+  rssBytes: amount,
+  heapBytes: amount,
+});
+export type ProcessCounts = z.infer<typeof processCountsSchema>;
+
+/** A question to the other process: what it shall do, and with what. */
+export type Question = Extract<Message, { ask: object }>['ask'];
+
+/**
+ * A channel between the process that has a stack and one that it starts for it, in any language. Both ask; each line
+ * is a message in JSON: a question, its answer by number, its failure, or that it is called off.
+ */
+export class ControlChannel {
+  readonly #socket: Socket;
+  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #running = new Map<number, AbortController>();
+  /** Resolves when the other process is gone. */
+  readonly ended: Promise<void>;
+  #last = 0;
+
+  /** @param answer answers the other process's questions */
+  constructor(socket: Socket, answer: (question: Question, signal: AbortSignal) => Promise<unknown>) {
+    this.#socket = socket;
+    socket.on('error', () => socket.destroy());
+    this.ended = this.#read(answer).then(
+      () => this.#end('it closed the channel'),
+      (error: unknown) => this.#end(toErrorMessage(error)),
+    );
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /** @throws MeshError `agent` if the other process fails at it or is gone; the reason of `signal` if it is aborted */
+  async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
+    signal?.throwIfAborted();
+    if (!this.isOpen) throw new MeshError('agent', 'its process is gone');
+    this.#last += 1;
+    const call = this.#last;
+    const answer = Promise.withResolvers<unknown>();
+    const abort = () => {
+      this.#write({ call, abort: true });
+      answer.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#calls.set(call, answer);
+    this.#write({ call, ask: question });
+    try {
+      return await answer.promise;
+    } finally {
+      this.#calls.delete(call);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #read(answer: (question: Question, signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    for await (const line of readJsonLines(this.#socket, Number.POSITIVE_INFINITY)) {
+      const message = messageSchema.parse(JSON.parse(line));
+      if ('ask' in message) void this.#answer(message, answer);
+      else if ('abort' in message) this.#running.get(message.call)?.abort();
+      else if ('failed' in message)
+        this.#calls.get(message.call)?.reject(new MeshError('agent', message.failed));
+      else this.#calls.get(message.call)?.resolve(message.value);
+    }
+  }
+
+  async #answer(
+    { call, ask }: Extract<Message, { ask: object }>,
+    answer: (question: Question, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<void> {
+    const abort = new AbortController();
+    this.#running.set(call, abort);
+    try {
+      this.#write({ call, value: (await answer(ask, abort.signal)) ?? null });
+    } catch (error) {
+      this.#write({ call, failed: shortenReason(toErrorMessage(error)) });
+    } finally {
+      this.#running.delete(call);
+    }
+  }
+
+  #end(why: string): void {
+    this.#socket.destroy();
+    for (const { reject } of this.#calls.values())
+      reject(new MeshError('agent', `its process is gone: ${why}`));
+    for (const abort of this.#running.values()) abort.abort();
+  }
+
+  #write(message: Message): void {
+    if (this.isOpen) this.#socket.write(`${JSON.stringify(message)}\n`);
+  }
+}

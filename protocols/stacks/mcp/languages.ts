@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import type { Stack } from '../contract/stack.ts';
+import type { Language } from '../languages/installation.ts';
+import { createLanguageStack } from '../languages/language-stack.ts';
+import { MCP_PATH } from './revision.ts';
+import { createPacketTool, describeTool } from './tools.ts';
+import { mcpHttpTraits } from './traits.ts';
+
+/**
+ * MCP with the SDK of another language at both ends. TLS is left out, because nobody would see what is below it: the
+ * bytes of such ends are counted between them.
+ */
+export function createMcpLanguage(transport: 'http' | 'stdio', language: Language): Stack {
+  return createLanguageStack(language, {
+    name: `mcp/${transport}`,
+    protocol: 'mcp',
+    transport: transport === 'http' ? 'http1' : 'stdio',
+    traits: { ...mcpHttpTraits, later: ['hold'], hasTls: false },
+    carrier: transport === 'http' ? 'http1' : 'pipes',
+    modules: { python: fileURLToPath(new URL(`./python/mcp_${transport}.py`, import.meta.url)) },
+    addressOf: (port) => `http://127.0.0.1:${port}${MCP_PATH}`,
+    describe: (settings) => ({ tool: describeTool(createPacketTool(async () => [], settings)) }),
+  });
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Installs the peers in other languages, with which stacks are tested, into the user's cache. Does nothing for what is there already.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=$PWD/node_modules/.bin:$PATH
+
+for language in python; do
+  eval "$(node --input-type=module --eval "
+    import { existsSync } from 'node:fs';
+    import { describePeer } from './protocols/stacks/languages/installation.ts';
+    const { mark, install } = describePeer('$language');
+    if (!existsSync(mark)) console.log(install);
+  ")"
+done
