@@ -19,6 +19,8 @@ const ALONE = [
 
 /** Tests that need minutes, such as those of endurance: `npm run test:release` runs them before a release. */
 const RELEASE = '{core,protocols,tools,evaluation,scripts,lab}/**/*.release.test.ts';
+/** A test that asks a real model more questions then. */
+const REAL_MODEL = 'scripts/tests/gaia/real-model.test.ts';
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -39,7 +41,12 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: availableParallelism() + 2,
     projects:
       mode === 'release'
-        ? [{ extends: true, test: { name: 'release', include: [RELEASE] } }]
+        ? [
+            {
+              extends: true,
+              test: { name: 'release', include: [RELEASE, REAL_MODEL], env: { GAIA_MESH_RELEASE: 'true' } },
+            },
+          ]
         : [
             { extends: true, test: { name: 'alone', include: ALONE } },
             {
