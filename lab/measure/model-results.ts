@@ -25,6 +25,7 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatPercent } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { type RunMemory, runBench, useRunFolder } from './bench-runs.ts';
 import { createPublisher } from './publish.ts';
 
 const DATA = path.join(codeFolder, '..', 'shared', 'data');
@@ -119,6 +120,63 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
+/** One run of `npm run bench` with one question for the team `single`. */
+interface Start {
+  readonly engine: string;
+  /** From the start of npm to its end, after the answer. */
+  readonly wallMs: number;
+  /** The most that was seen at once. */
+  readonly memory: RunMemory;
+}
+
+const START_NOTE =
+  'What a run costs before and besides: `npm run bench -- --team single` with one question, with and without the model, whose process all agents share.';
+
+/** Runs of each engine, in turns; of some hundred samples a run the largest counts. */
+const STARTS = 5;
+const SAMPLE_MS = 50;
+
+async function measureStarts(model: string): Promise<Start[]> {
+  const starts: Start[] = [];
+  const llama = ['--engine', 'llama', '--model', model, '--engine-option', 'max_tokens=32'];
+  for (let round = 0; round < STARTS; round++) {
+    for (const [engine, args] of [
+      ['embedded', []],
+      ['model', llama],
+    ] as const) {
+      printError(`start ${round + 1} of ${STARTS}, ${engine}`);
+      const { wallMs, memory } = await useRunFolder((folder) =>
+        runBench(folder, ['--team', 'single', ...args], SAMPLE_MS),
+      );
+      const most = (key: keyof RunMemory) => Math.max(0, ...memory.map((sample) => sample[key]));
+      starts.push({ engine, wallMs, memory: { hubMb: most('hubMb'), agentMb: most('agentMb') } });
+    }
+  }
+  return starts;
+}
+
+const ENGINES = ['embedded', 'model'] as const;
+type EngineStarts = readonly Start[];
+const START_COLUMNS: readonly Column<EngineStarts>[] = [
+  { key: 'engine', header: 'engine', value: ([first]) => first?.engine ?? '' },
+  {
+    key: 'start_s',
+    header: 'one question from start to end, median s',
+    value: (starts) => computeMedian(starts.map(({ wallMs }) => wallMs / 1000)),
+    digits: 2,
+  },
+  {
+    key: 'agent_mb',
+    header: 'largest agent, median MB',
+    value: (starts) => computeMedian(starts.map(({ memory }) => memory.agentMb)),
+  },
+  {
+    key: 'launcher_mb',
+    header: 'launcher with hub, median MB',
+    value: (starts) => computeMedian(starts.map(({ memory }) => memory.hubMb)),
+  },
+];
+
 async function run(options: ModelOptions): Promise<void> {
   const publish = createPublisher('docs/results/model.md', options);
   const model = resolveUserPath(
@@ -129,6 +187,8 @@ async function run(options: ModelOptions): Promise<void> {
   const folder = resolveUserPath(options.out);
   mkdirSync(folder, { recursive: true });
   const llama = ['--engine', 'llama', '--model', model, '--engine-option', 'max_tokens=256'];
+  const measured = await measureStarts(model);
+  const starts = ENGINES.map((engine) => measured.filter((start) => start.engine === engine));
   const rows: Row[] = [];
   for (const { questions, args } of writeSamples(folder, options)) {
     const batch = (name: string, teams: string, engine: readonly string[]) =>
@@ -153,11 +213,11 @@ async function run(options: ModelOptions): Promise<void> {
   }
   const name = path.basename(model);
   await publish({
-    report: { model: name, rows },
-    text: formatColumns(COLUMNS, rows),
+    report: { model: name, rows, starts: measured },
+    text: `${formatColumns(COLUMNS, rows)}\n\n${formatColumns(START_COLUMNS, starts)}`,
     part: {
       facts: `${name}, at most 256 tokens a reply and ${options.time} s a question, temperature 0; ${options.texts} questions about texts, ${options.tables} about tables`,
-      body: formatColumnsMarkdown(COLUMNS, rows),
+      body: `${formatColumnsMarkdown(COLUMNS, rows)}\n\n${START_NOTE}\n\n${formatColumnsMarkdown(START_COLUMNS, starts)}`,
       limits: [
         'The samples are small, and the intervals wide: `--texts 400 --tables 200` takes a night, and narrows them.',
         'A model of 135 million parameters is the smallest that answers at all. Its table says how teams treat a weak model, not what a good one makes of them.',
