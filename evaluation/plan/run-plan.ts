@@ -13,7 +13,7 @@ import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
 import { describeMaking } from './making.ts';
 import type { RunOptions } from './options.ts';
-import { checkStoreUse, type PlannedTeam, planTeam } from './team-options.ts';
+import { type PlannedTeam, planTeam, usesStore } from './team-options.ts';
 
 /**
  * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or
@@ -94,19 +94,8 @@ export async function planRun<Paths extends RunPlan['paths']>(
   const planned = await Promise.all(
     teams.map((team) => planTeam(team, { ...options, ...drawn }, outOf(team.name), parts.external)),
   );
-  if (options.queue !== true) checkStoreUse(planned, options.store);
-  const said: string[] = [];
-  if (
-    options.queue !== true &&
-    teams.some(({ agents, ...team }) =>
-      agents.some((agent) => resolveEngine({ agents, ...team }, agent).engine !== EMBEDDED),
-    )
-  ) {
-    const { checkTeamModels } = await import('../teams/check-models.ts');
-    const asked: Parameters<typeof checkTeamModels>[1] = new Map();
-    for (const { team, usesCache } of planned)
-      said.push(...(await checkTeamModels(team, asked, usesCache && mayHaveAnswers(paths.store))));
-  }
+  const said =
+    options.queue === true ? [] : await checkTeams(planned, options.store, mayHaveAnswers(paths.store));
   return {
     ...parts,
     teams: planned,
@@ -117,6 +106,47 @@ export async function planRun<Paths extends RunPlan['paths']>(
     paths,
     warnings: [...new Set([...warnings, ...said, ...(drawn === undefined ? [] : [drawn.said])])],
   };
+}
+
+/**
+ * Checks that teams can work before anything starts: a store that one of them keeps something in, and models that can do their work, whose
+ * server is started if the engine has one of its own.
+ *
+ * @param hasAnswers true if answers may come without the models
+ * @returns a line for each model about how it will be used
+ * @throws MeshError `usage`, `config`, `engine`
+ */
+export async function checkTeams(
+  planned: readonly PlannedTeam[],
+  store: string | undefined,
+  hasAnswers: boolean,
+): Promise<string[]> {
+  checkStoreUse(planned, store);
+  const hasModels = planned.some(({ team }) =>
+    team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED),
+  );
+  if (!hasModels) return [];
+  const { checkTeamModels } = await import('../teams/check-models.ts');
+  const asked: Parameters<typeof checkTeamModels>[1] = new Map();
+  const said: string[] = [];
+  for (const { team, usesCache } of planned)
+    said.push(...(await checkTeamModels(team, asked, usesCache && hasAnswers)));
+  return said;
+}
+
+/**
+ * Refuses a store that nothing would be read from or written to.
+ *
+ * @throws MeshError `usage`
+ */
+function checkStoreUse(teams: readonly PlannedTeam[], store: string | undefined): void {
+  if (store === undefined || teams.some(usesStore)) return;
+  const names = teams.map(({ team }) => team.name).join(', ');
+  throw new MeshError(
+    'usage',
+    `--store has no effect: nothing of team ${names} is kept in it. It is for teams that learn (overseer) and for cached answers ` +
+      '(bench --tasks … --cache; gaia without --no-cache and --repeat)',
+  );
 }
 
 /** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */

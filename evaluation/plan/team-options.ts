@@ -284,21 +284,6 @@ async function withReplies(options: TeamOptions): Promise<TeamOptions & { readon
   return { ...options, engine: 'recorded', repliesFile: file };
 }
 
-/**
- * Refuses a store that nothing would be read from or written to.
- *
- * @throws MeshError `usage`
- */
-export function checkStoreUse(teams: readonly PlannedTeam[], store: string | undefined): void {
-  if (store === undefined || teams.some(usesStore)) return;
-  const names = teams.map(({ team }) => team.name).join(', ');
-  throw new MeshError(
-    'usage',
-    `--store has no effect: nothing of team ${names} is kept in it. It is for teams that learn (overseer) and for cached answers ` +
-      '(bench --tasks … --cache; gaia without --no-cache and --repeat)',
-  );
-}
-
 /** Tells if anything of the team is kept in a store. */
 export function usesStore({ team, usesCache }: PlannedTeam): boolean {
   return usesCache || hasStore(team);

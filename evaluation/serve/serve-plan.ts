@@ -15,7 +15,8 @@ import {
   wholeNumber,
 } from '../plan/option-table.ts';
 import { concurrency, repliesNeeds, teamNeeds, teamShape } from '../plan/options.ts';
-import { checkStoreUse, loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
+import { checkTeams } from '../plan/run-plan.ts';
+import { loadTeams, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { readTaskFolder } from '../questions/read-questions.ts';
 import { resolveTaskFolder } from '../questions/task-source.ts';
 
@@ -116,6 +117,8 @@ export interface ServePlan {
   readonly limits: ServeLimits;
   readonly document: string | undefined;
   readonly description: string;
+  /** A line for each model about how it will be used. */
+  readonly models: readonly string[];
   readonly mcp: 'stdio' | 'http' | undefined;
   readonly a2a: boolean;
 }
@@ -130,7 +133,7 @@ export async function servePlan(options: ServeOptions): Promise<ServePlan> {
   if (team === undefined) throw new Error('one team is served');
   const out = resolveOutFolder(options.out);
   const planned = await planTeam(team, options, out);
-  checkStoreUse([planned], options.store);
+  const models = await checkTeams([planned], options.store, false);
   const { mcp, a2a } = options;
   // Serve every protocol if none is named.
   const isAll = mcp === undefined && !a2a;
@@ -147,6 +150,7 @@ export async function servePlan(options: ServeOptions): Promise<ServePlan> {
       paths: { store: options.store ?? path.join(out, 'store', 'attempts.sqlite') },
     },
     limits: { tasks: planned.concurrency, waiting: options.waiting, bytes: options.maxBytes },
+    models,
     document: await loadServedDocument(options),
     description: `A team of agents that answers a question${
       options.task === undefined && options.document === undefined ? '' : ' about a document that it has'

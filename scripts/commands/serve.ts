@@ -52,6 +52,7 @@ async function run(options: ServeOptions): Promise<void> {
   if (options.recording !== undefined) return serveRecording(options, options.recording, token);
   const exportRun = await runExporter(options.otlp);
   const plan = await servePlan(options);
+  if (!options.quiet) for (const line of plan.models) printError(line);
   const interruption = handleInterrupt('the server');
   const { signal } = interruption;
   const { out } = plan.planned;

@@ -117,6 +117,7 @@ export const addEngine = engines.add;
 
 /** @throws MeshError `usage` for a name that is not in {@link engineNames} */
 export async function loadEngine(name: string, options: EngineOptions): Promise<Engine> {
+  await startOwnServer(name, options);
   return (await engines.load(name))(options);
 }
 
@@ -211,6 +212,16 @@ export async function startEngineServer(
     await launcher.launchModel(each, typeof context === 'number' ? context : undefined);
 }
 
+/** Starts the server of an engine for a process that no launcher told where one is: `doctor`, or an agent that a user started. */
+async function startOwnServer(
+  name: string,
+  options: Pick<EngineOptions, 'model' | 'options'>,
+): Promise<void> {
+  const server = findServer(name);
+  if (server?.loadLauncher !== undefined && process.env[server.urlVariable] === undefined)
+    await startEngineServer(name, options);
+}
+
 /** Returns what an engine's answers depend on besides the name of its model: the URL of its server, or the model's file. */
 export async function identifyModelSource(
   name: string,
@@ -231,6 +242,7 @@ export async function queryModelCapabilities(
 ): Promise<ModelCapabilities | undefined> {
   const server = findServer(engine);
   if (server === undefined) return undefined;
+  await startOwnServer(engine, { model });
   const [{ queryServer }, format] = await Promise.all([
     import('./requests/model-endpoint.ts'),
     server.load(),
