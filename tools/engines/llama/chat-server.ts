@@ -14,7 +14,7 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import * as z from 'zod';
 import { findTextCalls } from '../replies/text-calls.ts';
-import { CALL_MARK, type GenerateOptions, type LocalModel, type TokenizedPrompt } from './local-model.ts';
+import { CALL_MARK, type GenerateOptions, type LocalModel } from './local-model.ts';
 
 const object = z.custom<JsonObject>(isJsonObject, 'expected an object');
 const textPart = z.object({ type: z.literal('text'), text: z.string() });
@@ -265,7 +265,7 @@ function tokenizeQuery(
   query: ChatQuery,
   tools: readonly ToolDefinition[],
   model: LocalModel,
-): TokenizedPrompt {
+): ReturnType<LocalModel['tokenize']> {
   const messages = toChatMessages(query);
   const { contextTokens } = model;
   const characters = messages.reduce((sum, message) => sum + message.content.length, 0);
@@ -277,7 +277,7 @@ function tokenizeQuery(
     );
   // A tokenizer takes seconds for texts that would never fit.
   if (characters > contextTokens * LLAMA_LIMITS.charactersPerToken) throw tooLong(`${characters} characters`);
-  let prompt: TokenizedPrompt;
+  let prompt: ReturnType<LocalModel['tokenize']>;
   try {
     prompt = model.tokenize(messages, tools);
   } catch (error) {

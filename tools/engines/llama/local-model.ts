@@ -119,7 +119,7 @@ interface GeneratedEnd {
   readonly callTokens: number;
 }
 
-export interface TokenizedPrompt {
+interface TokenizedPrompt {
   readonly tokens: number[];
   /** The tokens of each part; they sum to all. */
   readonly parts: TokenCounts['parts'];

@@ -238,4 +238,16 @@ describe('a role that fails for good', () => {
       expect(model.asked(prompt)).toHaveLength(1);
     },
   );
+
+  test.each([
+    ['critic', 'critique', 'the expert’s work stands unjudged: critic: '],
+    ['finalizer', 'finalize', 'the expert’s conclusion stands: finalizer: '],
+  ] as const)(
+    '%s without a usable reply: the answer of the others is kept, and the trace says so',
+    async (_, prompt, words) => {
+      const { outcome, final } = await hold({ [prompt]: () => ({ content: '', finish: 'content_filter' }) });
+      expect(outcome.status).toBe('answered');
+      expect(final()).toMatchObject({ answer: 'heron', reasoning_trace: expect.stringContaining(words) });
+    },
+  );
 });

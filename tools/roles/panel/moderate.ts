@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
@@ -44,12 +45,20 @@ export const moderate: Tool = createEntryTool({
       return await runDiscussion(round, work);
     } catch (error) {
       const { concluded } = round;
-      if (concluded === undefined || !work.isTimeUp(error) || work.context.signal.aborted) throw error;
-      work.note('the time is up: the expert’s conclusion stands, without critic and finalizer');
+      if (concluded === undefined || work.context.signal.aborted) throw error;
+      if (work.isTimeUp(error))
+        work.note('the time is up: the expert’s conclusion stands, without critic and finalizer');
+      else if (isUnusable(error)) work.note(`the expert’s conclusion stands: ${error.message}`);
+      else throw error;
       return conclude(concluded);
     }
   },
 });
+
+/** Tells whether a model replied to a role, and its reply cannot be used: the work of the others is none the worse for it. */
+function isUnusable(error: unknown): error is MeshError {
+  return error instanceof MeshError && error.code === 'reply';
+}
 
 async function runDiscussion(round: Round, work: RoleWork): Promise<Conclusion> {
   const plan = await round.plan();
@@ -214,20 +223,15 @@ class Round {
       const before = this.#work.trace.entries.length;
       const result = await attempt(feedback, last);
       const steps = this.#work.trace.entries.slice(before).filter(({ kind }) => kind === 'tool');
-      const critique = await this.#work.askRole(
-        'critic',
-        {
-          question: this.#question,
-          ...this.#file,
-          role,
-          work: show(result),
-          document: this.#document,
-          facts,
-          steps: formatTrace(steps),
-        },
-        critiqueReply,
-      );
-      if (critique.accepted) return result;
+      const work = { role, work: show(result), document: this.#document, facts, steps: formatTrace(steps) };
+      const critique = await this.#work
+        .askRole('critic', { question: this.#question, ...this.#file, ...work }, critiqueReply)
+        .catch((error: unknown) => {
+          if (!isUnusable(error)) throw error;
+          this.#work.note(`the ${role}’s work stands unjudged: ${error.message}`);
+          return undefined;
+        });
+      if (critique === undefined || critique.accepted) return result;
       feedback = formatFeedback(critique);
       last = result;
     }
