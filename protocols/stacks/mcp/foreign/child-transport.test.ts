@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ChildTransport } from './child-transport.ts';
@@ -118,6 +120,27 @@ describe.skipIf(process.platform === 'win32')('a server in a child process', () 
     expect(transport.lastWords).toContain('no licence\n');
   });
 
+  test('that prints one long text without an end is kept by its first words, within the bound', async () => {
+    const { transport, closed } = await startScript(
+      `head -c 2500 /dev/zero | tr '\\0' a; head -c 500 /dev/zero | tr '\\0' b; echo`,
+      10_000,
+    );
+    await closed;
+    expect(transport.lastWords).toBe(`${'a'.repeat(1999)}\n`);
+  });
+
+  test('that closes its input is reported, and what it says afterwards is still read', async () => {
+    const { transport, messages, errors } = await startScript(
+      `read -r go; exec 0<&-; printf '{"a":1}\n{"a":2}\n'; sleep 60`,
+    );
+    const large = { jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(2_000_000) } } as const;
+    await transport.send({ jsonrpc: '2.0', id: 0, result: {} });
+    await transport.send(large);
+    await vi.waitFor(() => expect(messages).toEqual([{ a: 1 }, { a: 2 }]), 10_000);
+    expect(errors).toEqual([expect.stringContaining('EPIPE')]);
+    await expect(transport.send(large)).rejects.toThrow('MCP: the server is gone');
+  });
+
   test('is remembered by the end of its standard error', async () => {
     const { transport, closed } = await startScript(
       `i=0; while [ $i -lt 400 ]; do echo "line $i of the log" >&2; i=$((i+1)); done; echo last >&2`,
@@ -161,6 +184,39 @@ describe.skipIf(process.platform === 'win32')('a server in a child process', () 
     await closed;
     const [{ pid }] = messages as [{ pid: number }];
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), 10_000);
+  });
+
+  test('is gone before it is started, and closing it then is no fault', async () => {
+    const transport = new ChildTransport({
+      ...{
+        command: '/bin/sh',
+        args: [],
+        environment: {},
+        folder: import.meta.dirname,
+        maxMessageBytes: 1000,
+      },
+    });
+    expect(transport.unreadBytes).toBe(0);
+    await expect(transport.send({ jsonrpc: '2.0', id: 1, result: {} })).rejects.toThrow('the server is gone');
+    await transport.close();
+  });
+
+  test('ends with the process that started it, even after its crash', async () => {
+    const command = {
+      ...{ command: '/bin/sh', args: ['-c', `printf '{"pid":%s}\\n' $$; sleep 60; sleep 60`] },
+      ...{ environment: { PATH: process.env.PATH }, folder: '/', maxMessageBytes: 1000 },
+    };
+    const program = `
+      import { ChildTransport } from ${JSON.stringify(new URL('./child-transport.ts', import.meta.url).href)};
+      const transport = new ChildTransport(${JSON.stringify(command)});
+      transport.onmessage = ({ pid }) => process.stdout.write(String(pid));
+      await transport.start();`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', program]);
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    const [pid] = await once(holder.stdout, 'data', { signal: AbortSignal.timeout(30_000) });
+    expect(isAlive(Number(pid))).toBe(true);
+    holder.kill('SIGKILL');
+    await vi.waitFor(() => expect(isAlive(Number(pid))).toBe(false), 10_000);
   });
 
   test('that cannot be started is named', async () => {

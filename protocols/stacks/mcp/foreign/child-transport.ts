@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
@@ -40,12 +40,11 @@ const messageSchema = z.custom<JSONRPCMessage>((value) => typeof value === 'obje
  * lines have a bounded length, and its process group ends with this process, even after a crash.
  */
 export class ChildTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+  onclose = (): void => undefined;
+  onerror = (_error: Error): void => undefined;
+  onmessage = (_message: JSONRPCMessage): void => undefined;
   readonly #command: ChildCommand;
-  #child: ChildProcess | undefined;
-  #release: (() => void) | undefined;
+  #child: ChildProcessWithoutNullStreams | undefined;
   #draining: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
   /** The end of its standard error, and of the lines that are no messages. */
@@ -63,41 +62,38 @@ export class ChildTransport implements Transport {
     const child = spawn(program, [...before, ...args], {
       cwd: folder,
       env: environment,
-      stdio: 'pipe',
       detached: true,
     });
     this.#child = child;
     const ended = awaitChildEnd(child);
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.lastWords = (this.lastWords + text).slice(-MAX_LAST_WORDS);
     });
-    child.stdin?.on('error', (error) => this.onerror?.(error));
+    child.stdin.on('error', (error) => this.onerror(error));
     try {
       await once(child, 'spawn');
     } catch (cause) {
       throw new MeshError('config', `MCP: ${command} cannot be started: ${toErrorMessage(cause)}`, { cause });
     }
-    child.on('error', (error) => this.onerror?.(error));
-    if (child.pid !== undefined) this.#release = guard({ pid: -child.pid });
+    const release = guard({ pid: -Number(child.pid) });
     void this.#read(child);
     this.#ended = ended.then(() => {
       // Its own children are in its process group, unless they have left it.
-      this.#kill();
-      this.#release?.();
-      this.onclose?.();
+      killGroup(child);
+      release();
+      this.onclose();
     });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (stdin === undefined || stdin === null || !stdin.writable)
-      throw new MeshError('agent', 'MCP: the server is gone');
+    if (stdin?.writable !== true) throw new MeshError('agent', 'MCP: the server is gone');
     if (!stdin.write(`${formatForeignJson(message)}\n`)) await this.#waitForDrain(stdin);
   }
 
   /** Bytes that the server has not read. */
   get unreadBytes(): number {
-    return this.#child?.stdin?.writableLength ?? 0;
+    return this.#child?.stdin.writableLength ?? 0;
   }
 
   /** Waits until the server has read everything, or is gone. All waiters share one promise. */
@@ -116,15 +112,15 @@ export class ChildTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    if (this.#ended === undefined) return;
-    const timer = setTimeout(() => this.#kill(), END_PATIENCE_MS);
-    this.#child?.stdin?.end();
+    const child = this.#child;
+    if (child === undefined) return;
+    const timer = setTimeout(() => killGroup(child), END_PATIENCE_MS);
+    child.stdin.end();
     await this.#ended;
     clearTimeout(timer);
   }
 
-  async #read(child: ChildProcess): Promise<void> {
-    if (child.stdout === null) return;
+  async #read(child: ChildProcessWithoutNullStreams): Promise<void> {
     try {
       for await (const line of readJsonLines(child.stdout, this.#command.maxMessageBytes)) {
         if (line.trim() === '') continue;
@@ -137,29 +133,28 @@ export class ChildTransport implements Transport {
           continue;
         }
         const { success, data } = messageSchema.safeParse(value);
-        if (success) this.onmessage?.(data);
-        if (this.unreadBytes > MAX_UNREAD_BYTES && child.stdin?.writable === true)
+        if (success) this.onmessage(data);
+        if (this.unreadBytes > MAX_UNREAD_BYTES && child.stdin.writable)
           await this.#waitForDrain(child.stdin);
       }
     } catch (error) {
       if (hasEnded(child)) return;
-      this.onerror?.(error instanceof Error ? error : new Error(toErrorMessage(error)));
-      this.#kill();
-    }
-  }
-
-  /** Kills the child together with the processes that it started. */
-  #kill(): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      this.#child?.kill('SIGKILL');
+      this.onerror(error instanceof Error ? error : new Error(toErrorMessage(error)));
+      killGroup(child);
     }
   }
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+/** Kills a child together with the processes that it started. */
+function killGroup(child: ChildProcessWithoutNullStreams): void {
+  try {
+    process.kill(-Number(child.pid), 'SIGKILL');
+  } catch {
+    // None is left, or the system has no groups.
+    child.kill('SIGKILL');
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcessWithoutNullStreams): boolean {
   return exitCode !== null || signalCode !== null;
 }
