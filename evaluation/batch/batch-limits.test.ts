@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
@@ -43,6 +44,19 @@ describe('limits', () => {
       prompt_tokens: 10,
       correct: false,
     });
+  });
+
+  test('of the run: what the questions on their way took is in the sum, and said', async () => {
+    const { askTeam } = teamOf(async (question) => {
+      for (let turn = 0; turn < 5 * Number(question.taskId.slice(1)); turn++) await setImmediate();
+      return rightly(question);
+    });
+
+    const { end } = await run(askTeam, 9, { concurrency: 4, limits: { question: {}, run: { tokens: 5 } } });
+
+    const reason =
+      'the run used 40 of 5 tokens (--max-tokens); the questions on their way then were finished (--concurrency 4)';
+    expect([journal.size, end]).toEqual([4, { kind: 'limit', reason, isUsedUp: true }]);
   });
 
   test.each([

@@ -154,7 +154,18 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
     const failed = ends.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
-  return end;
+  return describeOvershoot(end, batch, spending);
+}
+
+/** Words a limit that the run used up by all that it used: questions that were on their way then have been finished since. */
+function describeOvershoot(end: BatchEnd, { concurrency }: Batch, spending: Spending): BatchEnd {
+  if (end.kind !== 'limit' || end.isUsedUp !== true) return end;
+  const reason = spending.reached() ?? end.reason;
+  if (reason === end.reason || concurrency === 1) return { ...end, reason };
+  return {
+    ...end,
+    reason: `${reason}; the questions on their way then were finished (--concurrency ${concurrency})`,
+  };
 }
 
 interface Run {

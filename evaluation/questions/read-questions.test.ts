@@ -151,6 +151,10 @@ describe('a document', () => {
     // At the limit it is read: what is wrong with it then is that a hole in a file is NUL bytes.
     truncateSync(name, MAX_DOCUMENT_BYTES);
     expect(() => readDocument(name)).toThrow('NUL bytes');
+    writeFileSync(name, new Uint8Array([0xff, 0xfe, 0xfd]));
+    expect(() => readDocument(name)).toThrow(
+      'not UTF-8 text; a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML, EPUB, a spreadsheet or CSV',
+    );
   });
 
   test('is refused as a folder, as missing, and as binary', () => {

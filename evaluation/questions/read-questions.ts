@@ -13,6 +13,8 @@ import { readLooseValues, readTextLines, rereadLine, type TextLine } from './tex
 
 /** Names of the document in a task folder, in the order of the search. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
+const DOCUMENT_KINDS =
+  'a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML, EPUB, a spreadsheet or CSV';
 const TRUTH_FILE = 'ground_truth.json';
 
 const answerSchema = z.union([z.string(), z.number()]).transform(String);
@@ -262,10 +264,7 @@ function* readQuestionLines(file: string, what: string, maxBytes: number): Gener
 export function readDocument(file: string): string {
   const text = readText(file, MAX_DOCUMENT_BYTES, 'document');
   if (text.includes('\u0000')) {
-    throw new MeshError(
-      'config',
-      `${file}: this is no text (it has NUL bytes); a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML or EPUB`,
-    );
+    throw new MeshError('config', `${file}: this is no text (it has NUL bytes); ${DOCUMENT_KINDS}`);
   }
   return text;
 }
@@ -288,6 +287,7 @@ function readText(file: string, maxBytes: number, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new MeshError('config', `${file}: not UTF-8 text`, { cause: error });
+    const advice = what === 'document' ? `; ${DOCUMENT_KINDS}` : '';
+    throw new MeshError('config', `${file}: not UTF-8 text${advice}`, { cause: error });
   }
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { shortenPath } from '../plan/batch-places.ts';
 import { listTruths, type Question } from './question.ts';
 import { readTasks } from './question-rows.ts';
 import { readTaskFolder, readTruth } from './read-questions.ts';
@@ -55,7 +56,11 @@ export async function readChosenTasks({
   const task = readTaskFolder(folder);
   // The truth of the folder's own question does not apply to another question about the same document.
   const asked = question === undefined ? task : { ...task, question, truths: [] };
-  return { ...toTaskList({ ...asked, category: 'text' }), notes: [] };
+  const notes =
+    question === undefined
+      ? []
+      : [`no --document was given: the question is about that of --task ${name} (${shortenPath(folder)})`];
+  return { ...toTaskList({ ...asked, category: 'text' }), notes };
 }
 
 /** Reads a document and asks about it; without `answer`, the truth may lie beside it. */

@@ -69,9 +69,10 @@ export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
 }
 
-/** Formats a change of a fraction as `+12.3 %` or `−4.5 %`. */
-export function formatSignedPercent(change: number): string {
-  return `${change < 0 ? '−' : '+'}${formatPercent(Math.abs(change))}`;
+/** Formats a change of a share in percentage points: `+12.3`, `−4.5` or `0.0`. */
+export function formatPoints(change: number): string {
+  const points = formatDecimals(Math.abs(change) * 100, 1);
+  return Number(points) === 0 ? points : `${change < 0 ? '−' : '+'}${points}`;
 }
 
 /** Formats a number with `digits` decimals, or `–` if it is null. */

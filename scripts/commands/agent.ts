@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
@@ -163,7 +164,17 @@ function toAgentSpec(options: AgentOptions): AgentSpec {
 }
 
 function resolveWorkspace({ id, workspace }: AgentOptions): string {
-  if (workspace !== undefined) return resolveUserPath(workspace);
+  if (workspace !== undefined) {
+    const place = resolveUserPath(workspace);
+    let at = place;
+    let found = statSync(at, { throwIfNoEntry: false });
+    for (; found === undefined; found = statSync(at, { throwIfNoEntry: false })) at = path.dirname(at);
+    if (found.isDirectory()) return place;
+    throw new MeshError(
+      'usage',
+      `--workspace ${place}: ${at} is a file; name a folder, which is made if it is missing`,
+    );
+  }
   const workspaces = path.join(findDefaultOut(), 'workspaces');
   markWorkspaces(workspaces);
   return path.join(workspaces, toFolderName(id));

@@ -150,7 +150,7 @@ function report(
 ): void {
   printWarnings(metrics.warnings);
   const status = batch?.status ?? metrics.status;
-  const fault = explainFault(plan, folder, { status, answered: batch?.json.answered }, batch);
+  const fault = explainFault(plan, folder, status, batch);
   if (options.json) {
     printJson(batch?.json ?? metrics);
     if (batch !== undefined && fault !== undefined) printError(fault);
@@ -185,15 +185,16 @@ function report(
 function explainFault(
   plan: BenchPlan,
   folder: RunFolder,
-  { status, answered }: { readonly status: TaskStatus; readonly answered: number | undefined },
+  status: TaskStatus,
   batch: BenchBatch | undefined,
 ): string | undefined {
   const files = listFiles(plan, folder);
   if (batch !== undefined && batch.end.kind !== 'finished')
     return `The batch ended early: ${batch.end.reason}. Partial results: ${files}. To go on: ${resumption.command(batch.end)}`;
   if (status === 'answered') return undefined;
-  const again = answered === 0 ? `. To ask again: ${resumption.again()}` : '';
-  return `Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}${again}`;
+  const ended = `Run ${status === 'timeout' ? 'timed out' : 'failed'}. Partial results: ${files}`;
+  if (batch === undefined) return ended;
+  return `${ended}. To ask ${batch.json.answered === 0 ? '' : 'all '}again: ${resumption.again()}`;
 }
 
 function listFiles(plan: BenchPlan, folder: RunFolder): string {

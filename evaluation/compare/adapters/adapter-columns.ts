@@ -188,7 +188,8 @@ export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
     ],
     csv: formatColumnsCsv(columns, arms),
     limits: listLimits(file),
-    legend: 'bytes: all packets, each once; ms: all tasks in steady state, without tools',
+    legend:
+      'bytes: all packets, each once; ms: median of all tasks in steady state, without tools; time: the mean of the ratios of invocations that ran side by side',
   };
 }
 

@@ -3,7 +3,7 @@ import {
   count,
   formatDecimals,
   formatPercent,
-  formatSignedPercent,
+  formatPoints,
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
@@ -158,10 +158,10 @@ export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talke
       .join(', ');
   return [
     ...cycles.flatMap(({ cycle, accuracy, delta, newly_right, newly_wrong, categories }) => [
-      `  cycle ${cycle}: ${formatPercent(accuracy)}${delta === null ? '' : `, ${formatSignedPercent(delta)}: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
+      `  cycle ${cycle}: ${formatPercent(accuracy)}${delta === null ? '' : `, ${formatPoints(delta)} points: ${newly_right} newly right, ${newly_wrong} newly wrong`}`,
       ...categories.map(
         ({ category, correct_before, correct, questions, ...change }) =>
-          `    ${category}: ${nameChange(change)}, ${correct_before} → ${correct} of ${questions} (${formatSignedPercent(change.low)} to ${formatSignedPercent(change.high)})`,
+          `    ${category}: ${nameChange(change)}, ${correct_before} → ${correct} of ${questions} (${formatPoints(change.low)} to ${formatPoints(change.high)} points)`,
       ),
     ]),
     ...(pass_at === undefined || pass_hat === undefined

@@ -199,6 +199,13 @@ export function formatBatchReport(
       { name: 'all', part: summary, interval: interval() },
       ...parts.map(([name, part]) => ({ name, part, interval: interval(name) })),
     ]),
+    ...(cycleLines.length === 0
+      ? []
+      : [
+          wrapText(
+            'The interval is by question: attempts at one question resemble each other and count as one value, so repeats narrow it less than more questions would, and may even widen it.',
+          ),
+        ]),
     '',
     // Traffic is that of this run.
     formatColumns(PACE_COLUMNS, [{ ...summary, ...metrics }]),

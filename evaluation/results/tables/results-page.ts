@@ -3,7 +3,7 @@ import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
-import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
+import { count, formatDecimals, formatPercent, formatPoints, toOneLine } from '../../terminal/table.ts';
 import type { Figures } from '../figures.ts';
 import { type Compared, mapBaselinePairs, type PairedTeams, pairTeams } from '../paired-teams.ts';
 import type { TeamSummary } from '../summary.ts';
@@ -124,9 +124,12 @@ ${formatMarkdownTable([['team', 'questions', 'right the first time only', 'right
 const JUDGED_HEAD = ['difference (95 % interval)', 'detects', 'verdict'];
 
 function formatJudgedCells({ judged }: Pick<Compared, 'judged'>): string[] {
-  const signed = (value: number) => `${value < 0 ? '−' : '+'}${(Math.abs(value) * 100).toFixed(1)}`;
   const { difference, low, high, verdict } = judged;
-  return [`${signed(difference)} (${signed(low)} to ${signed(high)})`, formatDetectable(judged), verdict];
+  return [
+    `${formatPoints(difference)} (${formatPoints(low)} to ${formatPoints(high)})`,
+    formatDetectable(judged),
+    verdict,
+  ];
 }
 
 function scoreTable(paired: PairedTeams, teams: Rows): string {

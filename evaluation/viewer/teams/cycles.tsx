@@ -2,11 +2,11 @@ import { dot, line, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
 import type { TeamFigures } from '../../report/batch-data.ts';
 import { nameChange } from '../../results/cycles.ts';
+import { formatPoints } from '../../terminal/table.ts';
 import { Chart, hue, shareScale } from '../chart.tsx';
 import { formatCount, formatPercent, toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { ResultTable } from '../result-table.tsx';
-import { formatPoints } from './scores.tsx';
 
 /** Scores of repeated questions: the first is that of first attempts, every later one has seen the questions. */
 export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }) {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
+import { formatPoints } from '../../terminal/table.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
 import { formatCount, formatDecimals, formatPercent, toLine, UNKNOWN } from '../format.ts';
 import { Badge, Card, Choice, type Tone } from '../parts.tsx';
@@ -9,15 +10,10 @@ type Pair = BatchData['pairs'][number];
 type Judged = Pair['judged'];
 
 const POINTS =
-  'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is.';
+  'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is. Attempts at one question resemble each other and count as one value, so repeats narrow it less than more questions would.';
 const P_VALUE = 'Chance of such a difference between equal teams: two-sided, after Holm’s correction.';
 
 const VERDICTS: Readonly<Record<string, Tone>> = { better: 'good', worse: 'bad' };
-
-export function formatPoints(difference: number): string {
-  const points = formatDecimals(Math.abs(difference) * 100, 1);
-  return Number(points) === 0 ? points : `${difference < 0 ? '−' : '+'}${points}`;
-}
 
 function VerdictBadge({ judged, word }: { readonly judged: Judged | undefined; readonly word: string }) {
   return <Badge tone={VERDICTS[judged?.verdict ?? ''] ?? 'plain'}>{word}</Badge>;

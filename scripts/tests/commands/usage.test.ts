@@ -42,6 +42,10 @@ describe('the command line', () => {
     [['compare', '--stacks', 'mesh/json', '--rate', 'x'], 'expected a number a second, above 0'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
+    [
+      ['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--workspace', path.join(SAMPLES, 'x')],
+      `${SAMPLES} is a file; name a folder, which is made if it is missing`,
+    ],
     [['agent', '--tool', 'triple', '--port', '0'], '--id'],
     [['agent', '--id', '2', '--tool', 'triple'], '--port is required over TCP'],
     [['gaia', 'balme'], 'has no command "balme", only gaps and blame'],

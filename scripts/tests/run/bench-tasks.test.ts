@@ -253,13 +253,16 @@ describe('a file of tasks', () => {
 
   test('with a task that nobody answers goes on with the others, counts it as wrong and exits with 3', async () => {
     // The time is every task's: on a busy machine the others must be answered within it.
-    const { code, stdout, out } = await benchOf(taskFile(yesNo(['a-1', 'silent-1', 'a-2'])), [
+    const { code, stdout, stderr, out } = await benchOf(taskFile(yesNo(['a-1', 'silent-1', 'a-2'])), [
       '--timeout',
       '5',
       '--json',
     ]);
 
     expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /Run timed out\. Partial results: .*\. To ask all again: .* --timeout 5 --json\n$/,
+    );
     expect(JSON.parse(stdout)).toMatchObject({ tasks: 3, answered: 2, timeout: 1, f1: 2 / 3 });
     expect(jsonLines(path.join(out, 'results.jsonl'))).toContainEqual(
       expect.objectContaining({ task_id: 'silent-1', status: 'timeout', answer: null, quality_score: 0 }),

@@ -341,7 +341,8 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
     ),
     limits: listLimits(file),
     legend:
-      'time: from the due time of each exchange; B: bytes of an exchange, both directions (~: varies); CPU ×: one exchange at a time, = equal, ? cannot ' +
+      'p50: median of all exchanges, from the due time of each; time: the mean of the ratios of invocations that ran side by side, so few that differ ' +
+      'much may disagree with p50; B: bytes of an exchange, both directions (~: varies); CPU ×: one exchange at a time, = equal, ? cannot ' +
       'tell; /s at 16: throughput with sixteen at once',
   };
 }

@@ -81,7 +81,7 @@ test('too few invocations give no verdict', () => {
     4,
   );
   expect(few.arms[1]?.vs_baseline?.time?.verdict).toBe('cannot tell');
-  expect(formatComparison(few)).toMatch(/A\sverdict\stakes\sat\sleast\s5\sinvocations/);
+  expect(formatComparison(few)).toMatch(/A\sverdict\stakes\sat\sleast\s5\sinvocations\sof\s3\srounds/);
 });
 
 test('every byte is on a line, and a set-up is paid back by what is saved later', () => {
