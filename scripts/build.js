@@ -8,7 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** Packages that are bundled: every process loads them, or they have hundreds of modules. Others are loaded from `node_modules`. */
-const BUNDLED = ['zod', 'commander', 'yaml', 'gpt-tokenizer', 'eventsource-parser', 'kysely'];
+const BUNDLED = [
+  'zod',
+  'commander',
+  'yaml',
+  'gpt-tokenizer',
+  'eventsource-parser',
+  'kysely',
+  'wink-nlp',
+  'wink-eng-lite-web-model',
+];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');

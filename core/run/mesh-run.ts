@@ -106,7 +106,6 @@ export class MeshRun {
     this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
-    this.#revision = readGitRevision(options.codeFolder);
     const { observer, team } = options;
     observer.began?.(folder.workspaces);
     this.#emit({
@@ -138,6 +137,8 @@ export class MeshRun {
       },
       onDeath: (agent, how) => this.#died(agent, how),
     });
+    // Agents start meanwhile.
+    this.#revision = readGitRevision(options.codeFolder);
     if (options.faults !== undefined) {
       this.#faults = new RunFaults(
         options.faults,

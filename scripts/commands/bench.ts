@@ -7,6 +7,7 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { tryNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchProgress, createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
@@ -48,6 +49,7 @@ export function defineBench(command: Command): void {
 
 /** Runs the benchmark: one task, or a file of tasks on the same live agents. */
 async function run(options: BenchOptions): Promise<void> {
+  tryNamespaces();
   const exportRun = await runExporter(options.otlp);
   if (options.tasks !== undefined || options.repeat > 1) resumption.plan();
   const plan = await planBench(options);

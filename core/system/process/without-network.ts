@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { canHave } from '../platform.ts';
 
 /** `unshare` becomes the program that it starts: same process, same signals. */
@@ -10,6 +10,22 @@ const UNSHARE = [
 ] as const;
 
 let namespaces: boolean | undefined;
+
+/**
+ * Begins to try whether {@link hasNamespaces} holds. To make a namespace takes 5 to 15 ms: a command that will start
+ * agents tries it while it reads its configuration.
+ */
+export function tryNamespaces(): void {
+  if (namespaces !== undefined || !canHave('namespaces')) return;
+  const [program, ...args] = UNSHARE;
+  const child = spawn(program, [...args, 'true'], { stdio: 'ignore' });
+  child.once('error', () => undefined);
+  // A child that a signal ended says nothing.
+  child.once('exit', (code) => {
+    if (code !== null) namespaces ??= code === 0;
+  });
+  child.unref();
+}
 
 /**
  * Returns true if processes without a network can be started here: on Linux, if the user may create

@@ -5,7 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Model } from 'wink-eng-lite-web-model';
-import type { WinkMethods } from 'wink-nlp';
+// @ts-expect-error: the package has no types for the parts of its model.
+import featureOf from 'wink-eng-lite-web-model/dist/feature.js';
+// @ts-expect-error: as above.
+import loadTags from 'wink-eng-lite-web-model/dist/load-pos-model.js';
+import winkNlp, { type WinkMethods } from 'wink-nlp';
 import { hashWord } from '../hash.ts';
 
 /** The parts of the model's JSON that the tagger reads. */
@@ -22,16 +26,15 @@ type WordModel = {
 };
 
 const require = createRequire(import.meta.url);
-const PACKAGE = 'wink-eng-lite-web-model/dist';
+const WORDS = 'wink-eng-lite-web-model/dist/languages/cur/models/eng-core-web-model.json';
 
 export function loadTagger(): WinkMethods {
-  const winkNLP: typeof import('wink-nlp').default = require('wink-nlp');
   const unused = { machines: ['[]'], transformers: [], setter: undefined };
   const none = { ...unused, machines: [] };
   const model: Model = {
     core: loadWords,
-    pos: require(`${PACKAGE}/load-pos-model.js`),
-    featureFn: require(`${PACKAGE}/feature.js`),
+    pos: loadTags,
+    featureFn: featureOf,
     sbd: () => none,
     ner: () => none,
     negation: () => unused,
@@ -39,11 +42,11 @@ export function loadTagger(): WinkMethods {
     metaCER: () => unused,
     addons: {},
   };
-  return winkNLP(model, ['pos']);
+  return winkNlp(model, ['pos']);
 }
 
 function loadWords(): WordModel {
-  const file = require.resolve(`${PACKAGE}/languages/cur/models/eng-core-web-model.json`);
+  const file = require.resolve(WORDS);
   const model: WordModel = JSON.parse(readFileSync(file, 'utf8'));
   const { features, packing } = model;
   const { lexeme, posClusters } = features;
