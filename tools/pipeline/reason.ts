@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
+import { chooseMinChance } from '@gaia-mesh/reader/chance.ts';
 import { chooseAnswer, explainUnsure } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
@@ -34,7 +34,7 @@ export const reason: Tool = createStepTool({
     if (table?.computed !== undefined && table.computed.chance >= answer.confidence)
       return { answer: table.computed.answer, evidence: table.text, confidence: table.computed.chance };
     if (answer.answer === '') throw new MeshError('reply', 'there is no text to read');
-    if (answer.confidence < MIN_CHANCE) throw new MeshError('reply', explainUnsure(question, answer));
+    if (answer.confidence < chooseMinChance(read)) throw new MeshError('reply', explainUnsure(question, answer));
     return answer;
   },
   model: {

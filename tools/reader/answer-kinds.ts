@@ -160,6 +160,12 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
   if (kind === 'degree') {
     if (next === 'hot' || next === 'cold') return KINDS.temperature;
     if (next === 'long') return has(/\bhow long (?:has|have|had)\b/) ? undefined : KINDS.span;
+    if (
+      has(
+        /\bhow (?:high|large|big) (?:is|are|was|were) (?:the |a |an )?(?:\S+ ){0,3}(?:price|cost|fee|fare|rent|salary|wage|deposit|surcharge|premium|fine|penalty)s?\b/,
+      )
+    )
+      return KINDS.money;
     if (/^(?:far|tall|high|wide|deep)$/.test(next)) return KINDS.length;
     if (/^(?:old|large|big)$/.test(next)) return KINDS.number;
     if (next === 'heavy') return KINDS.weight;

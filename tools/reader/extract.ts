@@ -91,12 +91,23 @@ function addValues(question: string, sentences: readonly Omit<Sentence, 'score'>
   }
 }
 
+/** Average characters of a line up to which lines are short; paragraphs have several hundred. */
+const SHORT_LINE = 160;
+/** A text of fewer lines is a paragraph with a title. */
+const MIN_LINES = 4;
+
+function isOfLines(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.length >= MIN_LINES && text.length / lines.length <= SHORT_LINE;
+}
+
 type ViewedSentences = { sentences: Omit<Sentence, 'score'>[]; features: number[][] };
 
 export function viewSentences(question: string, passages: readonly Passage[]): ViewedSentences {
   const sentences: Omit<Sentence, 'score'>[] = [];
   const views: SentenceView[] = [];
   for (const passage of passages) {
+    const inLines = isOfLines(passage.text);
     let heading = passage.heading;
     let headingStems = listStems(heading ?? '');
     let line = passage.line ?? 1;
@@ -107,8 +118,8 @@ export function viewSentences(question: string, passages: readonly Passage[]): V
       views.push({ text, words: splitWords(text), headingStems, position, isHeading: span.heading });
       line += countLineEnds(passage.text.slice(lineFrom, span.start));
       lineFrom = span.start;
-      const sentence =
-        passage.line === undefined ? { chunk: passage.first, text } : { chunk: passage.first, line, text };
+      const place = inLines ? ({ chunk: passage.first, inLines } as const) : { chunk: passage.first };
+      const sentence = passage.line === undefined ? { ...place, text } : { ...place, line, text };
       sentences.push(heading === undefined ? sentence : { ...sentence, heading });
       position++;
       if (!span.heading) continue;

@@ -1,5 +1,5 @@
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
-import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
+import { chooseMinChance } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { listStems } from '@gaia-mesh/reader/language/words.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
@@ -113,13 +113,14 @@ function fromTables(
 }
 
 /** Runs the four steps of the embedded reader. */
-function fromText(question: string, text: string, threshold = MIN_CHANCE): Candidates {
+function fromText(question: string, text: string, threshold?: number): Candidates {
   const sentences = extractSentences(question, searchPassages(question, chunkDocument(text)));
   const answers = rankAnswers(question, proposeTriples(question, sentences));
+  const least = threshold ?? chooseMinChance(sentences);
   const [surest] = answers;
   const why = surest === undefined ? 'there is no text to read' : explainUnsure(question, surest);
   const candidates = answers
-    .filter(({ confidence }) => confidence >= threshold)
+    .filter(({ confidence }) => confidence >= least)
     .map(({ answer, confidence, evidence }) => {
       return { answer, chance: confidence, evidence: `The text says: “${evidence}”` };
     });

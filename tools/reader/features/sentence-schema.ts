@@ -13,6 +13,8 @@ export const sentenceSchema = z.strictObject({
   heading: z.exactOptional(z.string().max(100)),
   /** The line of the document, from 1, in which it begins. */
   line: z.exactOptional(z.int().min(1).max(100_000_000)),
+  /** Set in a text of short lines, such as records, lists and minutes. */
+  inLines: z.exactOptional(z.literal(true)),
   text: z.string().min(1).max(1_000),
   score: z.int().min(-10_000).max(10_000),
 });

@@ -76,6 +76,9 @@ const CLAUSE = /[,;:]\s|\s(?:but|although|though|while|whereas|because|unless|ex
 /** Least likeness of two words, as the cosine of their vectors, at which one stands for the other. */
 const MIN_LIKENESS = 0.6;
 
+/** Weight of a name, a number or the predicate of the question, against 1 of another word. */
+const MAIN_WEIGHT = 2;
+
 type Match = { at: number; weight: number; isOpposite: boolean };
 
 /** Returns the answer that the sentence in best agreement gives; undefined if there is none to compare. */
@@ -84,9 +87,13 @@ export function answerYesNo(question: Question, sentences: readonly Sentence[]):
   const terms = asked.filter(({ lower }) => !isStopWord(lower) && !NOT.test(lower));
   if (terms.length === 0) return undefined;
   const isAskedNegated = asked.some(({ lower }) => NOT.test(lower) || NO.test(lower));
+  // "Was the boat repaired?" and "Is the boat dry?" end with it, and questions with "do" do not.
+  const predicate = /^(?:is|are|was|were|be|been)$/.test(asked[0]?.lower ?? '')
+    ? (terms.at(-1)?.stem ?? '')
+    : '';
   let best: YesNo | undefined;
   for (const sentence of sentences) {
-    const compared = compareSentence(terms, sentence);
+    const compared = compareSentence(terms, sentence, predicate);
     if (compared.chance <= (best?.chance ?? -1)) continue;
     const isTrue = compared.isNegated === isAskedNegated && !compared.differs;
     best = { answer: isTrue ? 'yes' : 'no', sentence, chance: compared.chance };
@@ -95,7 +102,7 @@ export function answerYesNo(question: Question, sentences: readonly Sentence[]):
 }
 
 /** Compares the question's words with a sentence: their coverage as a chance, and whether the sentence denies them. */
-function compareSentence(terms: readonly Word[], { text, heading = '' }: Sentence) {
+function compareSentence(terms: readonly Word[], { text, heading = '' }: Sentence, predicate: string) {
   const plain = replacePhrases(text);
   const words = splitWords(plain);
   const headingWords = splitWords(heading);
@@ -104,7 +111,13 @@ function compareSentence(terms: readonly Word[], { text, heading = '' }: Sentenc
     const term = terms[at];
     return match?.weight ?? (term !== undefined && matchTerm(term, headingWords) !== undefined ? 0.7 : 0);
   });
-  const coverage = covered.reduce((sum, weight) => sum + weight, 0) / terms.length;
+  // A name or a number says what the question is about; a sentence without it is about something else.
+  // Its predicate says what is asked about that.
+  const weights = terms.map(({ signs, stem }) =>
+    (signs & (SIGN.capital | SIGN.digit)) === 0 && stem !== predicate ? 1 : MAIN_WEIGHT,
+  );
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const coverage = covered.reduce((sum, weight, at) => sum + weight * (weights[at] ?? 1), 0) / total;
   const clause = findClause(plain, words, terms);
   const own = words.slice(clause.from, clause.to);
   const inClause = terms.flatMap((term) => matchTerm(term, own) ?? []);
@@ -129,7 +142,8 @@ function toChance(coverage: number): number {
 /** Finds a term among words: itself, a word of like meaning, or its opposite. */
 function matchTerm(term: Word, words: readonly Word[]): Match | undefined {
   let best: Match | undefined;
-  const row = findWordRow(term.lower);
+  // Names have no synonyms: the vectors of two weekdays are alike.
+  const row = (term.signs & SIGN.capital) === 0 ? findWordRow(term.lower) : -1;
   for (const [at, word] of words.entries()) {
     const weight = word.stem === term.stem ? 1 : (compareByList(term, word) ?? compareByVector(row, word));
     if (Math.abs(weight) > (best?.weight ?? 0))
