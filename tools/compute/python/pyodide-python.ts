@@ -5,13 +5,14 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { canHave } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
-import { buildChildCommand } from '../child-node.ts';
 import { codeFolder } from './guest/python-code.ts';
 import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-backend.ts';
+import type { PythonCommand } from './python-interpreter.ts';
 
 /**
  * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
@@ -151,21 +152,38 @@ function buildPyodideCommand(
   memoryMegabytes: number,
   snapshot: string | undefined,
   files: string | undefined,
-): ReturnType<typeof buildChildCommand> {
-  return buildChildCommand(new URL('./pyodide-child.ts', import.meta.url), {
-    readable: [
-      folder,
-      ...(snapshot === undefined ? [] : [snapshot]),
-      ...(files === undefined ? [] : [files + path.sep]),
-    ],
-    heapMegabytes: HEAP_MEGABYTES,
-    flags: [
+): PythonCommand {
+  const file = fileURLToPath(new URL('./pyodide-child.ts', import.meta.url));
+  const code = path.dirname(file);
+  const readable = [code + path.sep, folder, snapshot, files === undefined ? undefined : files + path.sep];
+  return {
+    program: process.execPath,
+    args: [
+      // Without this flag Node passes those of a restricted parent, this agent, to its child in NODE_OPTIONS, and the child
+      // may then do whatever the agent may.
+      '--permission',
+      // Node reads there whether a file is a module.
+      ...[...readable, findNearestPackage(code)].flatMap((name) =>
+        name === undefined ? [] : [`--allow-fs-read=${name}`],
+      ),
+      '--disallow-code-generation-from-strings',
+      `--max-old-space-size=${HEAP_MEGABYTES}`,
+      '--disable-warning=ExperimentalWarning',
       '--experimental-vm-modules',
       '--frozen-intrinsics',
       `--wasm-max-mem-pages=${memoryMegabytes * PAGES_PER_MEGABYTE}`,
+      file,
+      ...[task, folder, snapshot ?? '', files ?? ''],
     ],
-    args: [task, folder, snapshot ?? '', files ?? ''],
-  });
+    // Only what is needed to find programs; the parent's keys and secrets stay with the parent.
+    environment: { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' },
+  };
+}
+
+function findNearestPackage(folder: string): string {
+  const file = path.join(folder, 'package.json');
+  const parent = path.dirname(folder);
+  return existsSync(file) || parent === folder ? file : findNearestPackage(parent);
 }
 
 const PROBE_MS = 10_000;
