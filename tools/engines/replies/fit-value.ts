@@ -199,7 +199,22 @@ export function readPlainReply(
     return typeof named === 'string' && only.enum.includes(named) ? { [name]: named } : undefined;
   }
   const stated = answer === undefined ? undefined : findAnswer(text);
-  return stated === undefined ? undefined : { answer: stated };
+  return stated === undefined ? readListReply(text, schema) : { answer: stated };
+}
+
+/** Matches a line of a numbered or bulleted list, up to the text of its item. */
+const LIST_ITEM =
+  /^[ \t]*(?:(?:\*\*)?(?:step[ \t]+)?\d{1,2}(?:[.):]|[ \t]+[-–])|[-*•])(?:\*\*)?[ \t]+(\S.*)$/i;
+
+/** Reads the items of a list in plain words, for a schema that requires nothing but one list. */
+function readListReply(text: string, schema: z.ZodType): JsonObject | undefined {
+  const { required } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });
+  const [name, ...others] = required ?? [];
+  if (name === undefined || others.length > 0) return undefined;
+  const items = text
+    .split('\n')
+    .flatMap((line) => LIST_ITEM.exec(line)?.[1]?.replaceAll('**', '').trim() ?? []);
+  return items.length < 2 ? undefined : { [name]: items };
 }
 
 /** Fits the arguments of a call to the tool's schema: values of another type that are in quotes, and arguments within arguments. */
