@@ -184,6 +184,19 @@ describe('a cause that is every question’s', () => {
   });
 
   test.each([
+    [9, 'finished', 12],
+    [12, 'stopped', 10],
+  ])('where %i in a row fail, each with a cause of its own: %s', async (count, end, asked) => {
+    const reasons = ['HTTP 500: out of range', 'the connection was lost (3 times)', 'HTTP 500: bad token'];
+    const team = teamOf((question) => {
+      const number = Number(question.taskId.slice(1));
+      return number < count ? { ...failed, reason: reasons[number % 3] ?? '' } : rightly(question);
+    });
+    expect((await run(team.askTeam, 12)).end.kind).toBe(end);
+    expect(team.asked).toEqual(ids(asked));
+  });
+
+  test.each([
     ['a full disk', 'io', 'files'],
     ['a lost hub', 'agent', 'the agents'],
     ['a lost store', 'store', 'the store'],

@@ -67,13 +67,15 @@ export type BatchEnd =
   /** The cause affects every question, so that asking on would be in vain (REQ-067, C-06). */
   | { readonly kind: 'stopped'; readonly reason: string; readonly error: MeshError };
 
-/** Failures of the model or the agents, one after the other, after which the questions are no longer to blame. */
+/** Questions, one after the other, that fail with the same cause, after which they are no longer to blame. */
 const MAX_FAILURES_IN_A_ROW = 3;
+/** Questions that fail in a row whatever their causes, after which one is shared: a server that goes down gives several. */
+const MAX_MIXED_FAILURES_IN_A_ROW = 10;
 
 /** Tells a question that fails from a model or an agent that is gone, by what the questions asked after it show. */
 export class SharedCause {
-  /** Numbers of the failures that no later question has disproved. */
-  #suspects: number[] = [];
+  /** Failures that no later question has disproved, with their numbers. */
+  #suspects: { readonly number: number; readonly cause: string }[] = [];
   #failures = 0;
   #error: MeshError | undefined;
 
@@ -90,13 +92,17 @@ export class SharedCause {
   judge(attempt: Attempt, before: number): void {
     const { status, code, reason = 'no reason given', cached } = attempt;
     if (code !== undefined && isSuspect(attempt)) {
-      const inRow = this.#suspects.push(this.#failures++);
-      if (inRow < MAX_FAILURES_IN_A_ROW && code !== 'store') return;
+      // Counts and ids in a reason differ from one question to the next.
+      const cause = `${code} ${reason.replace(/\d+/g, '')}`;
+      const inRow = this.#suspects.push({ number: this.#failures++, cause });
+      const alike = inRow - 1 - this.#suspects.findLastIndex((one) => one.cause !== cause);
+      const isShared = alike >= MAX_FAILURES_IN_A_ROW || inRow >= MAX_MIXED_FAILURES_IN_A_ROW;
+      if (!isShared && code !== 'store') return;
       const times = inRow === 1 ? '' : `${inRow} questions in a row failed, the last one: `;
       this.#error ??= new MeshError(code, `${times}${reason}`);
     } else if (!cached && status !== 'timeout') {
       // An answer from the cache shows nothing about the model, and silence nothing about the agents.
-      this.#suspects = this.#suspects.filter((number) => number >= before);
+      this.#suspects = this.#suspects.filter(({ number }) => number >= before);
     }
   }
 

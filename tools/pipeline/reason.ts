@@ -34,7 +34,8 @@ export const reason: Tool = createStepTool({
     if (table?.computed !== undefined && table.computed.chance >= answer.confidence)
       return { answer: table.computed.answer, evidence: table.text, confidence: table.computed.chance };
     if (answer.answer === '') throw new MeshError('reply', 'there is no text to read');
-    if (answer.confidence < chooseMinChance(read)) throw new MeshError('reply', explainUnsure(question, answer));
+    if (answer.confidence < chooseMinChance(read))
+      throw new MeshError('reply', explainUnsure(question, answer));
     return answer;
   },
   model: {
