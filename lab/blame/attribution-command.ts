@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
@@ -13,6 +14,7 @@ import { readLabelledFailure } from '@gaia-mesh/evaluation/traffic/import/who-an
 import { findText, toCount } from '@gaia-mesh/evaluation/traffic/loose-values.ts';
 import { ImportNotes } from '@gaia-mesh/evaluation/traffic/message.ts';
 import { readSource } from '@gaia-mesh/evaluation/traffic/read-source.ts';
+import { loadEngine, startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 
@@ -20,13 +22,19 @@ const table = defineTable({
   options: z.object({
     attributions: argument('<file>', 'score the attributions in this file', z.string()),
     labels: option('<folder|file>', 'compare with the labels of these failures', text),
+    engine: option('<name>', 'ask this engine first for what the file lacks', text.optional()),
+    model: option('<name|file>', 'use this model of the engine', text.optional()),
+    host: option('<url>', 'connect to the model server at this address', text.optional()),
     json: flag('print the result as one JSON value'),
   }),
+  needs: [{ options: ['model', 'host'], needs: ['engine'], why: 'they belong to an engine' }],
 });
+type AttributionOptions = z.output<typeof table.options>;
 
 /**
  * Scores a file of attributions against labelled failures of the Who&When set: a line for each failure, with its file or question,
- * and the agent and the step (from 0) that are said to have made the mistake.
+ * and the agent and the step (from 0) that are said to have made the mistake. A model can be asked for them: it reads the whole
+ * conversation at once, shortened to what its context holds.
  */
 export function defineAttribution(command: Command): void {
   defineOptions(command, table, run);
@@ -35,6 +43,65 @@ export function defineAttribution(command: Command): void {
 interface Label {
   readonly file: string;
   readonly failure: NonNullable<ReturnType<typeof readLabelledFailure>>;
+}
+
+const REPLY = z.object({ agent: z.string(), step: z.int().nonnegative() });
+const PROMPT = `## system
+
+A team of agents answered a question wrongly. Name the agent that made the decisive mistake, and the number of the step in which
+it did. Reply in JSON: {"agent": "name of an agent", "step": 0}
+
+## user
+
+{{text}}
+`;
+/** Characters of a conversation that a model reads: a small model has a context of 2,000 tokens. */
+const MAX_CONVERSATION = 6_000;
+
+/** Asks a model about each failure that the file does not name yet, and adds its replies to the file. */
+async function askEngine(
+  name: string,
+  known: readonly Label[],
+  file: string,
+  { model, host }: AttributionOptions,
+): Promise<void> {
+  const { signal } = handleInterrupt('the questions');
+  await startEngineServer(name, { model });
+  const engine = await loadEngine(name, { model, host, options: { max_tokens: 128 }, prompts: () => PROMPT });
+  const work = { signal, countTokens: () => undefined };
+  const named = existsSync(file) ? readAttributions(file) : new Map<string, JsonObject>();
+  for (const label of known.filter((one) => findAttribution(one, named) === undefined)) {
+    const own = path.join(path.basename(path.dirname(label.file)), path.basename(label.file));
+    const task = {
+      input: {},
+      embedded: () => REPLY.parse({ agent: '', step: 0 }),
+      model: {
+        prompt: 'attribution',
+        variables: () => ({ text: formatConversation(label) }),
+        reply: REPLY,
+        result: (reply: unknown) => REPLY.parse(reply),
+      },
+    };
+    try {
+      const said = await engine.perform(task, work);
+      appendFileSync(file, `${JSON.stringify({ file: own, ...said })}\n`);
+      printError(`${own}: ${toOneLine(said.agent, 60)}, step ${said.step}`);
+    } catch (error) {
+      if (!(error instanceof MeshError) || error.code === 'config' || error.code === 'interrupted')
+        throw error;
+      printError(`${own}: ${toOneLine(error.message, 200)}`);
+    }
+  }
+}
+
+/** Writes the steps with their numbers, each shortened to its part of the room. */
+function formatConversation({ failure: { question, steps } }: Label): string {
+  const room = Math.max(40, Math.floor(MAX_CONVERSATION / Math.max(1, steps.length)));
+  const lines = steps.map(
+    ({ agent, content }, step) =>
+      `Step ${step}, ${agent}: ${toOneLine(typeof content === 'string' ? content : JSON.stringify(content), room)}`,
+  );
+  return `Question: ${toOneLine(question, 1000)}\n${lines.join('\n').slice(0, 2 * MAX_CONVERSATION)}`;
 }
 
 /** A share of failures: of how many it is one, and how many are right. */
@@ -62,9 +129,12 @@ const columns: readonly Column<Score>[] = [
   { key: 'chance', header: 'by chance', value: ({ chance }) => formatPercent(chance) },
 ];
 
-function run({ attributions, labels, json }: z.output<typeof table.options>): void {
-  const known = readLabels(resolveUserPath(labels));
-  const named = readAttributions(resolveUserPath(attributions));
+async function run(options: AttributionOptions): Promise<void> {
+  const { json } = options;
+  const known = readLabels(resolveUserPath(options.labels));
+  const file = resolveUserPath(options.attributions);
+  if (options.engine !== undefined) await askEngine(options.engine, known, file, options);
+  const named = readAttributions(file);
   const found = known.map((label) => ({ label, said: findAttribution(label, named) }));
   const missing = found.filter(({ said }) => said === undefined).length;
   const sets = [...Map.groupBy(found, ({ label }) => path.basename(path.dirname(label.file)))];

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
 
@@ -67,4 +68,23 @@ test('files without attributions or labels are refused with what is expected', a
     code: 2,
     stderr: expect.stringContaining('expected failures with mistake_agent'),
   });
+});
+
+test('a model is asked for the attributions that the file lacks', async () => {
+  const labels = writeSet();
+  const file = path.join(labels, 'said.jsonl');
+  writeFileSync(file, '{"file":"Hand-Crafted/1.json","agent":"Web Surfer","step":2}\n');
+  const server = await startModelServer([{ content: '{"agent": "Orchestrator", "step": 1}' }]);
+  try {
+    const engine = ['--engine', 'ollama', '--host', server.url, '--model', 'm'];
+    const { code, stdout, stderr } = await runLab([
+      ...['lab:attribution', file, '--labels', labels, '--json', ...engine],
+    ]);
+    expect(code, stderr).toBe(0);
+    expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests[0])).toContain('Step 1, Orchestrator: Look.');
+    expect(JSON.parse(stdout).scores.at(-1)).toMatchObject({ set: 'all', what: 'step', right: 2 });
+  } finally {
+    await server.close();
+  }
 });
