@@ -50,7 +50,7 @@ export const stackEntries: readonly StackEntry[] = [
   createEntry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
   createEntry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
   createEntry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),
-  ...(['python'] as const).flatMap(listLanguageEntries),
+  ...(['python', 'go'] as const).flatMap(listLanguageEntries),
 ];
 
 /**

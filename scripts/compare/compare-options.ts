@@ -39,7 +39,7 @@ export const compareTable = defineTable({
     }),
     implementation: option(
       '<names>',
-      'measure stacks by sdk (JavaScript), bare, python (default: sdk,bare)',
+      'measure stacks by sdk (JavaScript), bare, python, go (default: sdk,bare)',
       commaList.optional(),
     ),
     factor: option(

@@ -15,9 +15,19 @@ export function createA2aLanguage(binding: 'jsonrpc' | 'grpc', language: Languag
     name: `a2a/${binding}`,
     protocol: 'a2a',
     transport: isHttp ? 'http1' : 'grpc',
-    traits: { ...a2aTraits, later: ['hold'], hasTls: false, deepestPayload: DEEPEST_PAYLOAD },
+    traits: {
+      ...a2aTraits,
+      later: ['hold'],
+      hasTls: false,
+      deepestPayload: DEEPEST_PAYLOAD,
+      // The task store of a2a-go 2.2 copies by `gob`, which knows no difference between none and empty.
+      losesEmptyLists: language === 'go',
+    },
     carrier: isHttp ? 'http1' : 'http2',
-    modules: { python: fileURLToPath(new URL(`./python/a2a_${binding}.py`, import.meta.url)) },
+    modules: {
+      python: fileURLToPath(new URL(`./python/a2a_${binding}.py`, import.meta.url)),
+      go: `a2a/${binding}`,
+    },
     addressOf: (port) => `${isHttp ? 'http' : 'grpc'}://127.0.0.1:${port}`,
     describe: () => ({ card: meshCard }),
   });

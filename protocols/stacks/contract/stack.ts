@@ -20,7 +20,7 @@ export interface Stack {
   readonly transport: string;
   /**
    * `sdk`: the protocol's official packages at both ends, loaded only on use. `bare`: the minimum that speaks
-   * it, on Node's own modules. `python`: the official package of that language, in a process of its own.
+   * it, on Node's own modules. `python`, `go`: the official package of that language, in a process of its own.
    */
   readonly implementation: Implementation;
   readonly traits: StackTraits;
@@ -40,7 +40,7 @@ export interface Stack {
 }
 
 /** Implementations of a stack's ends: see {@link Stack.implementation}. */
-export const IMPLEMENTATIONS = ['sdk', 'bare', 'python'] as const;
+export const IMPLEMENTATIONS = ['sdk', 'bare', 'python', 'go'] as const;
 
 export type Implementation = (typeof IMPLEMENTATIONS)[number];
 
@@ -60,6 +60,8 @@ export interface StackTraits {
   readonly largestMessageBytes: number | null;
   /** Nested levels that its implementation takes in a payload; absent if it takes as many as a packet may have. */
   readonly deepestPayload?: number | undefined;
+  /** True if its implementation makes nothing of empty lists in payloads. */
+  readonly losesEmptyLists?: boolean | undefined;
 }
 
 /**

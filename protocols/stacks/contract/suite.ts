@@ -80,10 +80,11 @@ async function checkRoundTrips(
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const most = Math.min(mostBytes, (stack.traits.largestMessageBytes ?? mostBytes) / MAX_GROWTH);
-  const deepest = stack.traits.deepestPayload ?? Number.POSITIVE_INFINITY;
+  const { deepestPayload: deepest = Number.POSITIVE_INFINITY, losesEmptyLists = false } = stack.traits;
   const packets = contractSamples
     .map(({ packet }) => packet)
-    .filter((packet) => JSON.stringify(packet).length < most && measureDepth(packet.payload) <= deepest);
+    .filter((packet) => JSON.stringify(packet).length < most && measureDepth(packet.payload) <= deepest)
+    .filter((packet) => !losesEmptyLists || !JSON.stringify(packet).includes('[]'));
   const received: Packet[] = [];
   const inbox: Inbox = async (packet) => {
     received.push(packet);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 
 /** Languages whose SDKs are measured, beside JavaScript. */
-export type Language = 'python';
+export type Language = 'python' | 'go';
 
 /** An installation of a language's peer, in the user's cache. */
 interface Installation {
@@ -15,7 +15,7 @@ interface Installation {
   readonly args: readonly string[];
   /** File that is there once the installation is whole. */
   readonly mark: string;
-  /** What must be there already. */
+  /** The language that must be there already. */
   readonly needs: string;
   /** The command line that installs it. */
   readonly install: string;
@@ -24,12 +24,19 @@ interface Installation {
 /** Resolves a file of this folder. */
 const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Describes where the peer of a language is installed, or would be. */
-export function describePeer(_language: Language): Installation {
+/** Describes where the peer of a language is installed, or would be: in a folder that is named after what it is made from. */
+export function describePeer(language: Language): Installation {
+  return language === 'python' ? describePython() : describeGo();
+}
+
+function describePython(): Installation {
   const requirements = own('./python/requirements.txt');
-  const folder = path.join(findCacheFolder(), 'peers', `python-${hashFiles([requirements])}`);
-  const [python, pip, mark] = ['bin/python', 'bin/pip', 'installed'].map((name) => path.join(folder, name));
-  if (python === undefined || mark === undefined) throw new Error('there are three names');
+  const folder = nameFolder('python', [requirements]);
+  const [python, pip, mark] = [
+    path.join(folder, 'bin', 'python'),
+    path.join(folder, 'bin', 'pip'),
+    path.join(folder, 'installed'),
+  ];
   return {
     command: python,
     // The package's folder is not written to.
@@ -37,6 +44,24 @@ export function describePeer(_language: Language): Installation {
     mark,
     needs: 'Python 3.11 or newer',
     install: `python3 -m venv ${folder} && ${pip} install --quiet -r ${requirements} && touch ${mark}`,
+  };
+}
+
+function describeGo(): Installation {
+  const module = own('..');
+  const sources = ['languages/go', 'languages/go/peer', 'mcp/go', 'a2a/go'].flatMap((folder) =>
+    readdirSync(path.join(module, folder))
+      .filter((name) => name.endsWith('.go'))
+      .map((name) => path.join(module, folder, name)),
+  );
+  const folder = nameFolder('go', [path.join(module, 'go.sum'), ...sources]);
+  const program = path.join(folder, 'peer');
+  return {
+    command: program,
+    args: [],
+    mark: program,
+    needs: 'Go 1.26 or newer',
+    install: `mkdir -p ${folder} && go build -C ${module} -o ${program} ./languages/go`,
   };
 }
 
@@ -50,9 +75,9 @@ export function findPeer(language: Language, purpose: string): Installation {
   );
 }
 
-/** Returns a name for the contents of files, so that what was installed for others is not used. */
-function hashFiles(files: readonly string[]): string {
+/** Returns a folder of the user's cache whose name has the contents of files, so that what was installed for others is not used. */
+function nameFolder(language: Language, files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(file));
-  return hash.digest('hex').slice(0, 8);
+  return path.join(findCacheFolder(), 'peers', `${language}-${hash.digest('hex').slice(0, 8)}`);
 }

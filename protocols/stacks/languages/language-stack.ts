@@ -18,9 +18,9 @@ import { WireRelay } from './wire-relay.ts';
 
 /** A stack whose two ends are written in another language. */
 interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
-  /** What carries its messages; over pipes, clients start the server. */
+  /** The carrier of its messages; over pipes, clients start the server. */
   readonly carrier: 'http1' | 'http2' | 'pipes';
-  /** The two ends in each language. */
+  /** The two ends in each language: a module of Python, a name in Go. */
   readonly modules: Readonly<Record<Language, string>>;
   /** Returns the address of a server on a port. */
   addressOf(port: number): string;

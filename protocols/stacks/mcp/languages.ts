@@ -17,7 +17,10 @@ export function createMcpLanguage(transport: 'http' | 'stdio', language: Languag
     transport: transport === 'http' ? 'http1' : 'stdio',
     traits: { ...mcpHttpTraits, later: ['hold'], hasTls: false },
     carrier: transport === 'http' ? 'http1' : 'pipes',
-    modules: { python: fileURLToPath(new URL(`./python/mcp_${transport}.py`, import.meta.url)) },
+    modules: {
+      python: fileURLToPath(new URL(`./python/mcp_${transport}.py`, import.meta.url)),
+      go: `mcp/${transport}`,
+    },
     addressOf: (port) => `http://127.0.0.1:${port}${MCP_PATH}`,
     describe: (settings) => ({ tool: describeTool(createPacketTool(async () => [], settings)) }),
   });

@@ -87,7 +87,7 @@ test.each([
   [['--stacks', 'mesh/json', '--fail-if', 'mesh/json:bare.bytes > 1x saved'], 'needs --baseline <file>'],
   [['--factor', 'tls=on'], '--factor has no effect alone: it goes with --stacks'],
   [['--stacks', 'mesh/json', '--factor', 'colour=red'], 'unknown factor'],
-  [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk, bare, python, not "own"'],
+  [['--stacks', 'mesh/json', '--implementation', 'own'], 'expected sdk, bare, python, go, not "own"'],
 ])('refuses %j', async (args, message) => {
   const { code, stderr } = await callCli(['compare', ...args]);
   expect(code).toBe(2);
