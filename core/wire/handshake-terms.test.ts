@@ -5,8 +5,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
 import type { JsonValue } from '../contracts/packet.ts';
 import type { FrameLink } from './frame-link.ts';
-import { answerHub, greetAgent } from './handshake.ts';
-import { deriveRunKey } from './handshake-keys.ts';
+import { answerHub, deriveRunKey, greetAgent } from './handshake.ts';
 
 // The terms of a handshake, message by message; `handshake.test.ts` tries it over real sockets.
 
