@@ -1,7 +1,7 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { expect, it } from 'vitest';
-import { drawRound } from './schedule.ts';
+import { drawRound } from '../compare/experiment.ts';
 
 const ARMS = ['json', 'cbor', 'msgpack'];
 

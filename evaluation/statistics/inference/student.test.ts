@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { computeNormalTail } from './normal.ts';
+import { computeNormalTail } from '../answers/paired-answers.ts';
 import { computeStudentQuantile, computeStudentTail } from './student.ts';
 
 it.each([
