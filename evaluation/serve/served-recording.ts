@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
@@ -279,7 +280,7 @@ async function readCapture(file: string): Promise<Recording> {
   try {
     return importTraffic(file, null).recording;
   } catch (error) {
-    if (!(error instanceof MeshError) || error.message === why) throw error;
+    if (!(error instanceof MeshError) || error.message === why || !existsSync(file)) throw error;
     throw new MeshError('config', `${error.message}; nor is it a recording of ours: ${why}`, {
       cause: error,
     });

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import { parseRecording, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { buildRecording } from './build-recording.ts';
 import { detectFormat, type FormatName, findFormat, formatNames } from './formats.ts';
@@ -42,8 +43,13 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   const detected = format === null ? detectFormat(values) : undefined;
   const name = format ?? detected?.name;
   if (name === undefined) {
+    const own = recogniseOurJson(JSON.stringify(values[0]?.value ?? null));
+    const looks = own === undefined ? '' : ` (it looks like ${own}, which is no traffic)`;
     const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
-    throw new MeshError('config', `${file}: its format was not recognized; name it with --as (${known})`);
+    throw new MeshError(
+      'config',
+      `${file}: its format was not recognized${looks}; name it with import --as (${known})`,
+    );
   }
   const { header, packets } =
     (name === 'otlp' && restoreRecording(values, file, notes)) || buildImported(file, name, values, notes);

@@ -1,3 +1,4 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { TOOL_LIST_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
@@ -103,7 +104,7 @@ async function readTools(
   const url = isAlone && /^https?:/i.test(first) ? parseForeignUrl(first) : undefined;
   if (isAlone && /^https?:/i.test(first) && url === undefined)
     throw new MeshError('usage', `${first}: expected a URL of http or https, without a user or password`);
-  const isFile = isAlone && /\.jsonl?(\.gz)?$/i.test(first);
+  const isFile = isAlone && (/\.jsonl?(\.gz)?$/i.test(first) || isPlainFile(resolveUserPath(first)));
   if (token !== undefined && url === undefined)
     throw new MeshError(
       'usage',
@@ -139,6 +140,17 @@ async function readTools(
     throw new MeshError(error.code, `${error.message} (it had no network; --network allows it)`, {
       cause: error,
     });
+  }
+}
+
+/** Tells if a name is that of a file which is no program. */
+function isPlainFile(file: string): boolean {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  try {
+    accessSync(file, constants.X_OK);
+    return false;
+  } catch {
+    return true;
   }
 }
 

@@ -226,7 +226,10 @@ describe('a hostile or broken file', () => {
   });
 
   test('of no known kind is refused with the kinds that there are', () => {
-    expect(() => imported('{"a":1}')).toThrow(/name it with --as \(otlp: OpenTelemetry.*openai/);
+    expect(() => imported('{"task_id":"q","question":"Who?"}')).toThrow(
+      'its format was not recognized (it looks like a list of questions, which is no traffic)',
+    );
+    expect(() => imported('{"a":1}')).toThrow(/name it with import --as \(otlp: OpenTelemetry.*openai/);
     expect(() => imported('hello')).toThrow('no line of it is JSON');
     expect(() => imported(JSON.stringify(good), 'otlp')).toThrow('no message of OpenTelemetry spans');
   });

@@ -42,7 +42,7 @@ describe('what another tool wrote', () => {
     writeFileSync(file, '{}');
     expect(await callCli(['import', file])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('name it with --as'),
+      stderr: expect.stringContaining('name it with import --as'),
     });
     expect(await callCli(['import', file, '--as', 'pcap'])).toMatchObject({
       code: 2,

@@ -193,10 +193,17 @@ setTimeout(() => process.exit(), 20_000).unref();`;
     [['http://127.0.0.1/mcp', '--network'], 'for a server that is started by a command'],
     [['node', '--token', 'X'], 'only a server at a URL takes one'],
     [['missing.json'], 'there is no such file'],
+    [[write('list.txt', 'look')], 'expected JSON or JSON lines'],
   ])('named by %j is refused with what would do', async (args, why) => {
     const { code, stderr } = await callCli(['tools', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(why);
+  });
+
+  test('that does not listen is named, with the reason', async () => {
+    const { code, stderr } = await callCli(['tools', 'http://127.0.0.1:65535/mcp']);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:65535\/mcp: fetch failed: connect ECONNREFUSED/);
   });
 
   test('cannot have its list read without end', async () => {

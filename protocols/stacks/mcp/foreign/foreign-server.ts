@@ -106,7 +106,7 @@ export async function connectForeign(
       const words = transport instanceof ChildTransport ? transport.lastWords.trim() : '';
       const said = words === '' ? '' : `; it said: ${words}`;
       const isSilent = cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout;
-      const why = isSilent ? `no answer within ${timeoutMs / 1000} s` : toErrorMessage(cause);
+      const why = isSilent ? `no answer within ${timeoutMs / 1000} s` : describeLoss(cause, endpoint);
       const isOld = 'url' in endpoint && !isSilent && (await speaksSse(endpoint));
       if (isOld)
         throw new MeshError(
@@ -235,6 +235,13 @@ async function call(
     client.request(request, z.looseObject({}), { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs }),
   );
   return readForeignResult(z.json().parse(result));
+}
+
+/** Describes a failed connection: Node's fetch says why in the cause of its error, and not where. */
+function describeLoss(error: unknown, endpoint: ForeignServerEndpoint): string {
+  const said = toErrorMessage(error);
+  const isOfFetch = 'url' in endpoint && error instanceof Error && error.cause instanceof Error;
+  return isOfFetch ? `${endpoint.url}: ${said}: ${toErrorMessage(error.cause)}` : said;
 }
 
 /** The codes say what was lost: `agent` the connection, `limit` the reply, `tool` nothing, since the server refused. */
