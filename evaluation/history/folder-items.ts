@@ -18,7 +18,7 @@ export interface FolderItem {
   /** The file's path below the folder, as it is shown. */
   readonly place: string;
   readonly modifiedMs: number;
-  /** What was asked or compared. */
+  /** The question, or the number of tasks or arms. */
   readonly question: string;
   /** The answer, or the result in a sentence. */
   readonly answer: string;

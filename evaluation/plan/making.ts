@@ -3,7 +3,7 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { createRedactor } from '../batch/redact.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 
-/** What makes a result: the command line, without secrets, and the machine. */
+/** The origin of a result: its command line, without secrets, and its machine. */
 export interface Making {
   readonly command: string;
   readonly machine: string;

@@ -29,10 +29,10 @@ export interface FolderPlace {
   readonly left: readonly string[];
 }
 
-/** What a page shows: results from files, a run that is on or over, or a folder. */
+/** The content of a page: results from files, a run that is on or over, or a folder. */
 export type PageContent = ({ readonly kind: 'report' } & ReportData) | RunPlace | FolderPlace;
 
-/** What every page says of itself: what made it, where, and when. */
+/** The origin of a page, which it shows at its foot. */
 export interface PageOrigin {
   readonly version: string;
   readonly madeAt: string;

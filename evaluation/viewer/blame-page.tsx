@@ -12,7 +12,7 @@ type Effect = Message['again'];
 
 type Replacement = keyof Message['replaced'];
 
-/** What stands in the place of a message: its mark, and in words. */
+/** Replacements of a message: the mark of each, and its words. */
 const REPLACEMENTS: Readonly<
   Record<Replacement, { readonly symbol: 'triangle' | 'square' | 'times'; readonly words: string }>
 > = {

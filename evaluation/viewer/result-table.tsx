@@ -27,6 +27,15 @@ export type Column<Row> = ColumnFacts<Row> &
     | { readonly isNumber: true; readonly explain: string }
   );
 
+/** Creates a column of whole numbers: packets, bytes, tokens and the like. */
+export function createCount<Row>(
+  header: string,
+  value: (row: Row) => number | null,
+  explain: string,
+): Column<Row> & { readonly isNumber: true } {
+  return { header, value, explain, isNumber: true, format: formatCount };
+}
+
 interface ResultTableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];

@@ -14,7 +14,7 @@ import {
 import { type Flow, Lanes } from '../lanes.tsx';
 import { Badge, Card, type Fact, Facts, Notes, Part, Select, Title, type Tone } from '../parts.tsx';
 import { Report } from '../report.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 import { askServer, Opened } from './opened.tsx';
 import {
   type AgentState,
@@ -442,20 +442,14 @@ function PacketsCard({ packets, state, types, place, onChange, onOpen }: Packets
       isWide: true,
       value: ({ to, recipients }) => (to === undefined ? `all ${recipients}` : nameOf(to)),
     },
+    createCount('bytes', ({ bytes }) => bytes, 'Its frame, as the sender wrote it.'),
     {
-      header: 'bytes',
-      isNumber: true,
-      value: ({ bytes }) => bytes,
-      format: formatCount,
-      explain: 'Its frame, as the sender wrote it.',
-    },
-    {
-      header: 'tokens',
-      isNumber: true,
+      ...createCount(
+        'tokens',
+        ({ token_used }) => token_used || null,
+        'Tokens that its sender reported with it.',
+      ),
       isWide: true,
-      value: ({ token_used }) => token_used || null,
-      format: formatCount,
-      explain: 'Tokens that its sender reported with it.',
     },
     { header: 'question', isWide: true, value: ({ task_id }) => toLine(task_id, 60) },
   ];
@@ -623,27 +617,11 @@ function AgentTable({ state, place, onFilter, onLog }: AgentTableProps) {
       cell: (agent) => <Badge tone={TONES[agent.state] ?? 'plain'}>{agent.state}</Badge>,
       explain: 'Where it listens, or why it is gone, stands in its log.',
     },
+    createCount('packets', ({ packets }) => packets, 'Packets that the hub received from it.'),
+    createCount('bytes', ({ bytes }) => bytes, 'Frames of these packets.'),
     {
-      header: 'packets',
-      isNumber: true,
-      value: ({ packets }) => packets,
-      format: formatCount,
-      explain: 'Packets that the hub received from it.',
-    },
-    {
-      header: 'bytes',
-      isNumber: true,
-      value: ({ bytes }) => bytes,
-      format: formatCount,
-      explain: 'Frames of these packets.',
-    },
-    {
-      header: 'tokens',
-      isNumber: true,
+      ...createCount('tokens', ({ tokens }) => tokens, 'Tokens that it reported with its packets.'),
       isWide: true,
-      value: ({ tokens }) => tokens,
-      format: formatCount,
-      explain: 'Tokens that it reported with its packets.',
     },
     {
       header: 'log',
@@ -699,13 +677,7 @@ function ArmsCard({ state }: { readonly state: LiveState }) {
   type Row = (typeof rows)[number];
   const columns: Column<Row>[] = [
     { header: 'arm', value: ({ name }) => toLine(name, 80) },
-    {
-      header: 'samples',
-      isNumber: true,
-      value: ({ count }) => count,
-      format: formatCount,
-      explain: 'Invocations that are over.',
-    },
+    createCount('samples', ({ count }) => count, 'Invocations that are over.'),
     {
       header: 'median',
       isNumber: true,
@@ -713,13 +685,7 @@ function ArmsCard({ state }: { readonly state: LiveState }) {
       format: formatMs,
       explain: 'Time of a task or an exchange, as the median of the invocations so far.',
     },
-    {
-      header: 'bytes',
-      isNumber: true,
-      value: ({ bytes }) => bytes,
-      format: formatCount,
-      explain: 'Exact bytes of the traffic.',
-    },
+    createCount('bytes', ({ bytes }) => bytes, 'Exact bytes of the traffic.'),
   ];
   return (
     <Card title="Measured so far" id="arms" nav="Measured so far">

@@ -2,7 +2,7 @@ import type { RunData } from '../../report/run/run-data.ts';
 import { Stack } from '../chart.tsx';
 import { formatBytes, formatCount, formatPercent, formatRatio, formatSigned, toLine } from '../format.ts';
 import { Card, Key, PartsBar } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 type Metrics = RunData['metrics'];
 export type Line = Metrics['ledger']['total'];
@@ -132,13 +132,7 @@ export function BytesByType({ metrics }: { readonly metrics: Metrics }) {
   const [largest] = rows;
   const columns: Column<[string, Line]>[] = [
     { header: 'packet type', value: ([type]) => toLine(type, 64) },
-    {
-      header: 'bytes',
-      isNumber: true,
-      value: ([, line]) => line.wire,
-      format: formatCount,
-      explain: 'Frames, each packet once, as its sender wrote it.',
-    },
+    createCount('bytes', ([, line]) => line.wire, 'Frames, each packet once, as its sender wrote it.'),
     {
       header: 'by what they are for',
       value: () => '',
@@ -150,13 +144,7 @@ export function BytesByType({ metrics }: { readonly metrics: Metrics }) {
         />
       ),
     },
-    {
-      header: 'packets',
-      isNumber: true,
-      value: ([, line]) => line.packets,
-      format: formatCount,
-      explain: 'Packets of this type, documents included.',
-    },
+    createCount('packets', ([, line]) => line.packets, 'Packets of this type, documents included.'),
     ...BYTE_PARTS.map(
       ({ key, name, explain }): Column<[string, Line]> => ({
         header: name,

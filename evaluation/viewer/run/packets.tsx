@@ -3,7 +3,7 @@ import type { PacketColumns, PacketDetail, RunData } from '../../report/run/run-
 import { formatBytes, formatCount, formatMs, toLine } from '../format.ts';
 import { type Flow, Lanes } from '../lanes.tsx';
 import { Badge, Card, Choice, Later, Select, Source } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 import { BYTE_PARTS, LineBar } from './bytes.tsx';
 
 interface PacketsProps {
@@ -267,13 +267,7 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       format: formatMs,
       explain: 'When the hub had it, since the first packet.',
     },
-    {
-      header: 'bytes',
-      isNumber: true,
-      value: (packet) => packets.bytes[packet] ?? 0,
-      format: formatCount,
-      explain: 'Its frame, as the sender wrote it.',
-    },
+    createCount('bytes', (packet) => packets.bytes[packet] ?? 0, 'Its frame, as the sender wrote it.'),
     ...BYTE_PARTS.slice(0, 3).map(
       ({ key, name, explain }): Column<number> => ({
         header: name,
@@ -305,12 +299,12 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       explain: 'From the arrival of its cause until its own, without the tool.',
     },
     {
-      header: 'tokens',
-      isNumber: true,
+      ...createCount(
+        'tokens',
+        (packet) => packets.tokens[packet] || null,
+        'Tokens that its sender reported with it.',
+      ),
       isWide: true,
-      value: (packet) => packets.tokens[packet] || null,
-      format: formatCount,
-      explain: 'Tokens that its sender reported with it.',
     },
   ];
   return (
@@ -347,20 +341,8 @@ export function LinksCard({ packets }: { readonly packets: PacketColumns | null 
   const columns: Column<Link>[] = [
     { header: 'from', value: ({ from }) => nameNode(from) },
     { header: 'to', value: ({ to }) => nameNode(to) },
-    {
-      header: 'packets',
-      isNumber: true,
-      value: (link) => link.packets,
-      format: formatCount,
-      explain: 'Packets from the one to the other, copies included.',
-    },
-    {
-      header: 'bytes',
-      isNumber: true,
-      value: ({ bytes }) => bytes,
-      format: formatCount,
-      explain: 'Frames of these packets.',
-    },
+    createCount('packets', (link) => link.packets, 'Packets from the one to the other, copies included.'),
+    createCount('bytes', ({ bytes }) => bytes, 'Frames of these packets.'),
     {
       header: 'share',
       value: () => '',

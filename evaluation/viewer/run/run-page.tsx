@@ -11,7 +11,7 @@ import {
   UNKNOWN,
 } from '../format.ts';
 import { Badge, Card, type Fact, Facts, Later, Notes, Source, Title, type Tone } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 import { ByteBridge, BytesByType } from './bytes.tsx';
 import { LinksCard, Packets } from './packets.tsx';
 import { HopsCard, TimeCard } from './time.tsx';
@@ -220,28 +220,28 @@ function AnswersCard({ run, chosen, onChoose }: AnswersCardProps) {
       explain: 'Words that the answer shares with the true one, 0 to 1, as SQuAD counts them.',
     },
     {
-      header: 'tokens',
-      isNumber: true,
+      ...createCount(
+        'tokens',
+        ({ use }) => use.tokens,
+        'Tokens that models’ servers counted or packets reported, whichever are more.',
+      ),
       isWide: true,
-      value: ({ use }) => use.tokens,
-      format: formatCount,
-      explain: 'Tokens that models’ servers counted or packets reported, whichever are more.',
     },
     {
-      header: 'packets',
-      isNumber: true,
+      ...createCount(
+        'packets',
+        ({ use }) => use.packets,
+        'Packets of agents that the hub received and passed on.',
+      ),
       isWide: true,
-      value: ({ use }) => use.packets,
-      format: formatCount,
-      explain: 'Packets of agents that the hub received and passed on.',
     },
     {
-      header: 'bytes',
-      isNumber: true,
+      ...createCount(
+        'bytes',
+        ({ use }) => use.bytes,
+        'Frames that the hub read and wrote for the task, copies included.',
+      ),
       isWide: true,
-      value: ({ use }) => use.bytes,
-      format: formatCount,
-      explain: 'Frames that the hub read and wrote for the task, copies included.',
     },
     {
       header: 'time',
@@ -315,35 +315,17 @@ function AgentsCard({ run }: { readonly run: RunData }) {
       value: ({ status, fault }) => (fault === undefined ? status : `${status}: ${toLine(fault, 120)}`),
       cell: ({ status }) => <Badge tone={status === 'up' ? 'good' : 'bad'}>{status}</Badge>,
     },
+    createCount('packets sent', ({ packets_rx }) => packets_rx, 'Packets that the hub received from it.'),
+    createCount('bytes sent', ({ bytes_rx }) => bytes_rx, 'Frames of these packets.'),
     {
-      header: 'packets sent',
-      isNumber: true,
-      value: ({ packets_rx }) => packets_rx,
-      format: formatCount,
-      explain: 'Packets that the hub received from it.',
-    },
-    {
-      header: 'bytes sent',
-      isNumber: true,
-      value: ({ bytes_rx }) => bytes_rx,
-      format: formatCount,
-      explain: 'Frames of these packets.',
-    },
-    {
-      header: 'bytes received',
-      isNumber: true,
+      ...createCount(
+        'bytes received',
+        ({ bytes_tx }) => bytes_tx,
+        'Frames of packets that the hub wrote to it.',
+      ),
       isWide: true,
-      value: ({ bytes_tx }) => bytes_tx,
-      format: formatCount,
-      explain: 'Frames of packets that the hub wrote to it.',
     },
-    {
-      header: 'tokens',
-      isNumber: true,
-      value: ({ tokens }) => tokens,
-      format: formatCount,
-      explain: 'Tokens that it reported with its packets.',
-    },
+    createCount('tokens', ({ tokens }) => tokens, 'Tokens that it reported with its packets.'),
     {
       header: 'ms in its tool',
       isNumber: true,
@@ -353,12 +335,8 @@ function AgentsCard({ run }: { readonly run: RunData }) {
       explain: 'By the agent’s own clock, over all packets.',
     },
     {
-      header: 'refused',
-      isNumber: true,
+      ...createCount('refused', ({ refused }) => refused, 'Its packets that the hub did not accept.'),
       isWide: true,
-      value: ({ refused }) => refused,
-      format: formatCount,
-      explain: 'Its packets that the hub did not accept.',
     },
   ];
   return (

@@ -2,9 +2,9 @@ import { dot, gridX, ruleX, tickX } from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
 import type { PacketColumns, RunData } from '../../report/run/run-data.ts';
 import { Chart, listLogTicks, Stack } from '../chart.tsx';
-import { computeQuantile, formatCount, formatCounted, formatMs, formatPercent, toLine } from '../format.ts';
+import { computeQuantile, formatCounted, formatMs, formatPercent, toLine } from '../format.ts';
 import { Card, PartsBar } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 /** In the order in which a packet goes through them, what each is, and its colour: thinking first, then the mesh. */
 const PARTS = [
@@ -36,12 +36,8 @@ export function TimeCard({ run }: { readonly run: RunData }) {
       explain: 'Who sent which type of packet.',
     },
     {
-      header: 'packets',
-      isNumber: true,
+      ...createCount('packets', ({ packets }) => packets, 'Packets of which the times are means.'),
       isWide: true,
-      value: ({ packets }) => packets,
-      format: formatCount,
-      explain: 'Packets of which the times are means.',
     },
     {
       header: 'in the tool',
@@ -170,13 +166,7 @@ function DistributionChart({
   const quantiles = (share: number) => (sorted: readonly number[]) => computeQuantile(sorted, share);
   const columns: Column<Distribution>[] = [
     { header: 'step', value: ({ label: name }) => name },
-    {
-      header: 'packets',
-      isNumber: true,
-      value: ({ sorted }) => sorted.length,
-      format: formatCount,
-      explain: 'Packets that took this step.',
-    },
+    createCount('packets', ({ sorted }) => sorted.length, 'Packets that took this step.'),
     ...(
       [
         ['quarter', quantiles(0.25), 0],

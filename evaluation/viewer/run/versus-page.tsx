@@ -1,7 +1,7 @@
 import type { RunData } from '../../report/run/run-data.ts';
 import { formatBytes, formatCount, formatMs, formatRatio, toLine } from '../format.ts';
 import { Card, Title } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 import { describeBytes, describeTimes } from './versus.ts';
 
 type Metrics = RunData['metrics'];
@@ -89,12 +89,8 @@ export function VersusPart({ runs, isFirst }: { runs: readonly RunData[]; isFirs
       value: ({ metrics: { answer, status } }) => toLine(answer ?? status, 80),
     },
     {
-      header: 'tasks',
-      isNumber: true,
+      ...createCount('tasks', ({ metrics }) => metrics.tasks, 'Tasks that the team was given.'),
       isWide: true,
-      value: ({ metrics }) => metrics.tasks,
-      format: formatCount,
-      explain: 'Tasks that the team was given.',
     },
     { header: 'team', isWide: true, value: ({ metrics }) => toLine(metrics.team, 40) },
     { header: 'engine', isWide: true, value: ({ metrics }) => toLine(metrics.engine, 40) },

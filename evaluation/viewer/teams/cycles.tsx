@@ -4,9 +4,9 @@ import type { TeamFigures } from '../../report/batch-data.ts';
 import { nameChange } from '../../results/cycles.ts';
 import { formatPoints } from '../../terminal/table.ts';
 import { Chart, hue, shareScale } from '../chart.tsx';
-import { formatCount, formatPercent, toLine } from '../format.ts';
+import { formatPercent, toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
-import { ResultTable } from '../result-table.tsx';
+import { createCount, ResultTable } from '../result-table.tsx';
 
 /** Scores of repeated questions: the first is that of first attempts, every later one has seen the questions. */
 export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
@@ -108,20 +108,16 @@ export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }
               value: ({ cycle }) => cycle.cycle,
               explain: 'Which time the questions were asked.',
             },
-            {
-              header: 'right',
-              isNumber: true,
-              value: ({ cycle }) => cycle.correct,
-              format: formatCount,
-              explain: 'Right answers in this cycle, by GAIA’s official scorer.',
-            },
-            {
-              header: 'of',
-              isNumber: true,
-              value: ({ cycle }) => cycle.scored,
-              format: formatCount,
-              explain: 'Questions whose true answer is known.',
-            },
+            createCount<(typeof rows)[number]>(
+              'right',
+              ({ cycle }) => cycle.correct,
+              'Right answers in this cycle, by GAIA’s official scorer.',
+            ),
+            createCount<(typeof rows)[number]>(
+              'of',
+              ({ cycle }) => cycle.scored,
+              'Questions whose true answer is known.',
+            ),
             {
               header: 'accuracy',
               isNumber: true,

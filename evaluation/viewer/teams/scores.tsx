@@ -4,7 +4,7 @@ import { formatPoints } from '../../terminal/table.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
 import { formatCount, formatDecimals, formatPercent, toLine, UNKNOWN } from '../format.ts';
 import { Badge, Card, Choice, type Tone } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 type Pair = BatchData['pairs'][number];
 type Judged = Pair['judged'];
@@ -97,12 +97,12 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
       explain: 'Share of right answers among the questions whose true answer is known.',
     },
     {
-      header: 'lenient',
-      isNumber: true,
+      ...createCount(
+        'lenient',
+        ({ summary }) => (summary.accuracy === null ? null : summary.correct_lenient),
+        'Right answers where quotes, articles, units and the like are forgiven.',
+      ),
       isWide: true,
-      value: ({ summary }) => (summary.accuracy === null ? null : summary.correct_lenient),
-      format: formatCount,
-      explain: 'Right answers where quotes, articles, units and the like are forgiven.',
     },
     ...(hasBaseline ? listDifferenceColumns(against, baseline, swings) : []),
   ];
@@ -232,20 +232,12 @@ export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly bat
         `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`,
       explain: POINTS,
     },
-    {
-      header: 'won',
-      isNumber: true,
-      value: ({ pair }) => pair.won,
-      format: formatCount,
-      explain: 'Questions that the team got right more often than the other.',
-    },
-    {
-      header: 'lost',
-      isNumber: true,
-      value: ({ pair }) => pair.lost,
-      format: formatCount,
-      explain: 'Questions that the other got right more often.',
-    },
+    createCount(
+      'won',
+      ({ pair }) => pair.won,
+      'Questions that the team got right more often than the other.',
+    ),
+    createCount('lost', ({ pair }) => pair.lost, 'Questions that the other got right more often.'),
     {
       header: 'p',
       isNumber: true,

@@ -2,7 +2,7 @@ import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
 import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
 import { formatCount, formatDecimals, formatPercent, toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 type Summary = TeamFigures['summary'];
 
@@ -141,13 +141,11 @@ function listFailures(teams: BatchData['teams']): FigureRow[] {
 function PaceCard({ teams }: Pick<BatchData, 'teams'>) {
   const columns: Column<TeamFigures>[] = [
     { header: 'team', value: ({ name }) => toLine(name, 60) },
-    {
-      header: 'attempts',
-      isNumber: true,
-      value: ({ summary }) => summary.metrics.questions_processed,
-      format: formatCount,
-      explain: 'Attempts that ended, repeats included.',
-    },
+    createCount(
+      'attempts',
+      ({ summary }) => summary.metrics.questions_processed,
+      'Attempts that ended, repeats included.',
+    ),
     {
       header: 'errors',
       isNumber: true,
@@ -204,27 +202,17 @@ function RolesCard({ teams }: Pick<BatchData, 'teams'>) {
   const columns: Column<(typeof rows)[number]>[] = [
     { header: 'team', value: ({ team }) => toLine(team, 60) },
     { header: 'role and model', isText: true, value: ({ role }) => toLine(role, 60) },
-    {
-      header: 'calls',
-      isNumber: true,
-      value: ({ calls }) => calls,
-      format: formatCount,
-      explain: 'Replies of the model to this role.',
-    },
-    {
-      header: 'tokens read',
-      isNumber: true,
-      value: (row) => row.prompt_tokens,
-      format: formatCount,
-      explain: 'Tokens of the prompts, as the model’s server counted them.',
-    },
-    {
-      header: 'tokens written',
-      isNumber: true,
-      value: (row) => row.completion_tokens,
-      format: formatCount,
-      explain: 'Tokens of the replies, as the model’s server counted them.',
-    },
+    createCount('calls', ({ calls }) => calls, 'Replies of the model to this role.'),
+    createCount(
+      'tokens read',
+      (row) => row.prompt_tokens,
+      'Tokens of the prompts, as the model’s server counted them.',
+    ),
+    createCount(
+      'tokens written',
+      (row) => row.completion_tokens,
+      'Tokens of the replies, as the model’s server counted them.',
+    ),
     {
       header: 'cost $',
       isNumber: true,
@@ -257,13 +245,11 @@ function BillsCard({ teams }: Pick<BatchData, 'teams'>) {
     { header: 'team', value: ({ team }) => toLine(team, 60) },
     { header: 'role', value: ({ first }) => toLine(first?.role ?? '', 40) },
     { header: 'at work on', value: ({ first }) => toLine(first?.packet_type ?? '', 40) },
-    {
-      header: 'prompt tokens',
-      isNumber: true,
-      value: ({ tokens }) => tokens,
-      format: formatCount,
-      explain: 'Tokens of this role’s prompts while it worked on packets of this type.',
-    },
+    createCount(
+      'prompt tokens',
+      ({ tokens }) => tokens,
+      'Tokens of this role’s prompts while it worked on packets of this type.',
+    ),
     {
       header: 'share',
       isNumber: true,
