@@ -139,8 +139,12 @@ export class AttemptQueue {
     boss.on('error', () => undefined);
     boss.on('warning', () => undefined);
     try {
-      await createTables(queries);
-      await boss.start();
+      await queries.transaction().execute(async (tx) => {
+        await sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(tx);
+        await createTables(tx);
+        // Processes that open an empty database at once would create the schema of pg-boss twice.
+        await boss.start();
+      });
     } catch (error) {
       await queries.destroy();
       throw error;
@@ -539,12 +543,10 @@ function toBossDatabase(database: SqlDatabase): Db {
   };
 }
 
-async function createTables(db: Kysely<QueueTables>): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(tx);
-    await sql
-      .raw(
-        `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
+async function createTables(tx: Kysely<QueueTables>): Promise<void> {
+  await sql
+    .raw(
+      `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
          CREATE SEQUENCE IF NOT EXISTS ${SCHEMA}.finished;
          CREATE TABLE IF NOT EXISTS ${SCHEMA}.batches (
            name text PRIMARY KEY, state text NOT NULL, gaia_mesh text NOT NULL, plan json NOT NULL,
@@ -558,9 +560,8 @@ async function createTables(db: Kysely<QueueTables>): Promise<void> {
          CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
            id text PRIMARY KEY, slots integer NOT NULL, running integer NOT NULL, done integer NOT NULL,
            refuses text, seen timestamptz NOT NULL);`,
-      )
-      .execute(tx);
-  });
+    )
+    .execute(tx);
 }
 
 const responseSchema = z.looseObject({ affected: z.int() });

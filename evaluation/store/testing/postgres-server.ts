@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,10 +20,24 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+interface RestartableServer extends PostgresServer {
+  /** Ends the server and starts it again with its data. */
+  restart(): Promise<void>;
+}
+
+interface PostgresPlace {
+  /** The address to listen on; loopback by default. */
+  readonly host?: string;
+  /** A command that runs the server elsewhere, such as in a network namespace. */
+  readonly within?: readonly string[];
+}
+
 /** Postgres refuses to run as root; any other user will do. */
 const NOBODY = 65_534;
 const PASSWORD = 'secret-word';
 const DEBIAN = '/usr/lib/postgresql';
+/** Gives up root's rights where the command before it needs them. */
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 
 /** Returns the folder of the installed Postgres' programs, if there is one. */
 export function postgresPrograms(): string | undefined {
@@ -28,54 +50,58 @@ export function postgresPrograms(): string | undefined {
   );
 }
 
-/** Starts a real server on loopback with a temporary database of its own; `programs` comes from {@link postgresPrograms}. */
-export async function startPostgres(programs: string): Promise<PostgresServer> {
+/** Starts a real server with a temporary database of its own; `programs` comes from {@link postgresPrograms}. */
+export async function startPostgres(
+  programs: string,
+  { host = '127.0.0.1', within = [] }: PostgresPlace = {},
+): Promise<RestartableServer> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-postgres-'));
   const passwordFile = path.join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
-  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  if ('uid' in user) for (const file of [folder, passwordFile]) chownSync(file, NOBODY, NOBODY);
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot && within.length === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (isRoot) for (const file of [folder, passwordFile]) chownSync(file, NOBODY, NOBODY);
   const data = path.join(folder, 'data');
   const port = await freePort();
-  execFileSync(
-    path.join(programs, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      'tester',
-      '-A',
-      'scram-sha-256',
-      `--pwfile=${passwordFile}`,
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-    ],
-    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const server = spawn(
-    path.join(programs, 'postgres'),
-    ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-c', 'unix_socket_directories=', '-F'],
-    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  const ended = once(server, 'exit');
-  const stop = async () => {
+  const listen = ['-h', host, '-p', String(port), '-c', 'unix_socket_directories=', '-F'];
+  const inPlace = within.length === 0 ? [] : [...within, ...AS_NOBODY];
+  const place = { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] };
+  const create = ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  const [first = '', ...rest] = [...inPlace, path.join(programs, 'initdb'), ...create];
+  execFileSync(first, [...rest, '-E', 'UTF8', '--locale=C', '--no-sync'], { ...user, ...place });
+  if (host !== '127.0.0.1')
+    appendFileSync(path.join(data, 'pg_hba.conf'), 'host all all samenet scram-sha-256\n');
+  const run = async () => {
+    const [program = '', ...args] = [...inPlace, path.join(programs, 'postgres'), '-D', data, ...listen];
+    const server = spawn(program, args, { ...user, ...place });
+    const said: string[] = [];
+    for await (const line of createInterface({ input: server.stderr })) {
+      said.push(line);
+      if (!line.includes('ready to accept connections')) continue;
+      server.stderr.resume();
+      return server;
+    }
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`Postgres did not start: ${said.join('\n')}`);
+  };
+  let server = await run();
+  const end = async () => {
+    const ended = once(server, 'exit');
     // SIGINT is Postgres' fast shutdown: it ends its connections.
     server.kill('SIGINT');
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   };
-  const said: string[] = [];
-  for await (const line of createInterface({ input: server.stderr })) {
-    said.push(line);
-    if (line.includes('ready to accept connections')) {
-      server.stderr.resume();
-      return { url: `postgres://tester:${PASSWORD}@127.0.0.1:${port}/postgres`, stop };
-    }
-  }
-  await stop();
-  throw new Error(`Postgres did not start: ${said.join('\n')}`);
+  return {
+    url: `postgres://tester:${PASSWORD}@${host}:${port}/postgres`,
+    async stop() {
+      await end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    async restart() {
+      await end();
+      server = await run();
+    },
+  };
 }
 
 /** Runs statements on a server, and returns the rows of the last one. */
