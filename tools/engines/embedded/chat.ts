@@ -6,7 +6,7 @@ import { type InboundConversation, parseConversation } from './conversation.ts';
 import { type Draws, drawCandidate, withDoubts } from './draw.ts';
 import { type Call, openFiles } from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
-import { parseWordedArithmetic } from './worded-arithmetic.ts';
+import { findCalculation } from './worded-arithmetic.ts';
 
 /** The prefix of an answer in a text that is passed on. */
 const FINAL_ANSWER_PREFIX = 'FINAL ANSWER: ';
@@ -27,9 +27,6 @@ export function createEmbeddedChat(settings: EmbeddedSettings, draws: Draws) {
 }
 
 const TOOL = 'calculator';
-const NUMBER = String.raw`\(*\d[\d,]*(?:\.\d+)?%?\)*`;
-/** Matches numbers with operators between them, as long as possible. */
-const EXPRESSION = new RegExp(`-?${NUMBER}(?:\\s*[-+*/^×÷]\\s*${NUMBER})+`, 'g');
 
 /**
  * Finds a calculation in the question, if a calculator is offered: returns its call, and later its result. Undefined if there is no
@@ -40,19 +37,12 @@ function solveArithmetic({
   tools,
   results,
 }: InboundConversation): { readonly call: Call } | Candidates | undefined {
-  const written = [...question.matchAll(EXPRESSION)]
-    .map(([text]) => text)
-    .sort((a, b) => b.length - a.length)[0];
   if (!tools.some(({ name }) => name === TOOL)) return undefined;
-  const worded = parseWordedArithmetic(question);
-  if (written === undefined && worded === undefined) return undefined;
-  const unused = written === undefined ? [] : (question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? []);
-  if (worded === undefined && unused.length > 0)
-    return { candidates: [], why: `its calculation ${written} ignores ${unused.join(', ')}` };
-  const { expression, toAnswer } = worded ?? {
-    expression: (written ?? '').replaceAll('×', '*').replaceAll('÷', '/'),
-    toAnswer: (text: string) => text,
-  };
+  const found = findCalculation(question);
+  if (found === undefined) return undefined;
+  const { expression, toAnswer, ignored } = found;
+  if (ignored.length > 0)
+    return { candidates: [], why: `its calculation ${expression} ignores ${ignored.join(', ')}` };
   const result = results.find(({ tool, argument }) => tool === TOOL && argument === expression);
   if (result === undefined) return { call: { tool: TOOL, argument: 'expression', value: expression } };
   const text = result.text.trim();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseWordedArithmetic } from './worded-arithmetic.ts';
+import { findCalculation } from './worded-arithmetic.ts';
 
 test.each([
   ['What is 12 % of 350?', '12 / 100 * 350'],
@@ -12,11 +12,11 @@ test.each([
   ['How many days are there between 1 March 2024 and 15 March 2024?', 'abs(19797 - 19783)'],
   ['What is 100 modulo 7?', 'mod(100, 7)'],
 ])('%s', (question, expression) => {
-  expect(parseWordedArithmetic(question)?.expression).toBe(expression);
+  expect(findCalculation(question)?.expression).toBe(expression);
 });
 
 test('results become answers: rounded, as dates, weekdays and in other bases', () => {
-  const answer = (question: string, result: string) => parseWordedArithmetic(question)?.toAnswer(result);
+  const answer = (question: string, result: string) => findCalculation(question)?.toAnswer(result);
   expect(answer('How many miles are 42 km, rounded to two decimal places?', '26.097590073967 mi')).toBe(
     '26.10',
   );
@@ -31,5 +31,5 @@ test.each([
   'How many days did the trip of 2019 take?',
   'Who won on 3 May 1998?',
 ])('%s is no calculation: something is left over', (question) => {
-  expect(parseWordedArithmetic(question)).toBeUndefined();
+  expect(findCalculation(question)).toBeUndefined();
 });

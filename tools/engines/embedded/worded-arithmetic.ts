@@ -13,8 +13,30 @@ const NUMBER = String.raw`(-?\d+(?:\.\d+)?)`;
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 const DAY_MS = 86_400_000;
 
+const WRITTEN_NUMBER = String.raw`\(*\d[\d,]*(?:\.\d+)?%?\)*`;
+/** Matches numbers with operators between them, as long as possible. */
+const EXPRESSION = new RegExp(`-?${WRITTEN_NUMBER}(?:\\s*[-+*/^×÷]\\s*${WRITTEN_NUMBER})+`, 'g');
+
+/**
+ * Finds the calculation that a question asks for, in words or written with operators. Numbers outside of the latter are
+ * `ignored`: they are conditions, so that its result is no answer.
+ */
+export function findCalculation(
+  question: string,
+): (Calculation & { readonly ignored: readonly string[] }) | undefined {
+  const worded = parseWordedArithmetic(question);
+  if (worded !== undefined) return { ...worded, ignored: [] };
+  const [written] = [...question.matchAll(EXPRESSION)]
+    .map(([text]) => text)
+    .sort((a, b) => b.length - a.length);
+  if (written === undefined) return undefined;
+  const ignored = question.replace(written, ' ').match(/\d[\d.,]*\d|\d/g) ?? [];
+  const expression = written.replaceAll('×', '*').replaceAll('÷', '/');
+  return { expression, toAnswer: (text) => text, ignored };
+}
+
 /** Reads a question as a calculation; undefined if none of the forms fits all of it. */
-export function parseWordedArithmetic(question: string): Calculation | undefined {
+function parseWordedArithmetic(question: string): Calculation | undefined {
   const { text, digits } = takeRounding(question);
   const round = (result: string): string => {
     const number = Number(result.replace(/[^\d.e+-].*$/, ''));

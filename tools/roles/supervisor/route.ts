@@ -1,5 +1,6 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
+import { findCalculation } from '../../engines/embedded/worded-arithmetic.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
 import { createEntryTool } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
@@ -71,8 +72,10 @@ async function classifyQuestion(
   const known = prior.map(({ by, text }) => ({ by, text: cutText(text, MAX_PRIOR_CHARACTERS) }));
   const { type } = await work.perform({
     input: { question },
-    // Only a model can tell from the wording; without one it counts as a question about facts.
-    embedded: (): z.infer<typeof typeSchema> => ({ type: 'web' }),
+    // Only a model can tell from the wording; without one it counts as a question about facts, unless it is a calculation.
+    embedded: (): z.infer<typeof typeSchema> => ({
+      type: findCalculation(question) === undefined ? 'web' : 'math',
+    }),
     prompt: 'route',
     variables: () => ({ question, tools: listSpecialistTools(work), prior: formatPrior(known) }),
     reply: typeSchema,

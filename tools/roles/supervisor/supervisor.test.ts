@@ -233,6 +233,14 @@ describe('the supervisor', () => {
     expect(final.reasoning_trace).toContain('web:');
   });
 
+  test('sends a calculation to the math specialist without a model', async () => {
+    const mesh = await startTeamMesh({ agents: AGENTS });
+
+    const final = finalOf(await mesh.ask({ question: 'What is 17.5% of 2,480?' }));
+
+    expect(final.details).toEqual({ route: ['math'] });
+  });
+
   test('reads a file without a model (SV-07)', async () => {
     const mesh = await startTeamMesh({
       agents: AGENTS,
