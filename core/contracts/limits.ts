@@ -349,6 +349,8 @@ export const LLAMA_LIMITS = {
   messageParts: 1_000,
   /** Pause between signs of life to a client whose reply has not begun. */
   heartbeatMs: 10_000,
+  /** Time for the library's log to arrive after an error. */
+  logMs: 200,
   /** Time to load a model; a disk takes a minute for one that fills the memory. */
   loadMs: 10 * 60_000,
   /** Memory besides weights and context: the library and its buffers. */

@@ -242,6 +242,14 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
     expect(blameSchema.parse(JSON.parse(stdout))).toMatchObject({ engine: 'llama', correct: false });
   });
 
+  test('of which a part is missing is refused in a sentence', async () => {
+    const half = path.join(temporaryFolder(), 'half.gguf');
+    writeFileSync(half, readFileSync(MODEL).subarray(0, 30_000_000));
+    await expect(startEngineServer('llama', { model: half })).rejects.toThrow(
+      `model ${half} (llama): the file is incomplete or damaged: fetch it again`,
+    );
+  });
+
   test('ends with its launcher, even if that is killed', async () => {
     const cli = new Cli(['bench', '--engine', 'llama', '--model', MODEL, '--port-base', 'auto']);
     const [, port] = await cli.says(/127\.0\.0\.1:(\d+)\/v1/);

@@ -180,6 +180,8 @@ function explainFault(why: string): string {
   const architecture = /unknown model architecture: '([^']*)'/.exec(why)?.[1];
   if (architecture !== undefined)
     return `the installed version of llama.cpp does not know the architecture ${architecture}: take another model`;
+  if (/not within the file bounds|corrupted or incomplete/.test(why))
+    return 'the file is incomplete or damaged: fetch it again';
   if (/insufficient|out of memory|not enough|failed to allocate/i.test(why))
     return `there is too little memory for it: take a smaller model, or a smaller --context (${why})`;
   return why;

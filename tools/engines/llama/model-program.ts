@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { serveChat } from './chat-server.ts';
 import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
 import { type LlamaLibrary, LocalModel, loadLibrary } from './local-model.ts';
@@ -52,6 +54,8 @@ async function load({
     );
     process.send?.({ loaded: name });
   } catch (error) {
+    // The library's log, which names the cause, comes after its error.
+    await setTimeout(LLAMA_LIMITS.logMs);
     process.send?.({ failed: name, why: loaded?.takeErrors() ?? toErrorMessage(error) });
   }
 }
