@@ -15,6 +15,16 @@ describe('a pool of slabs', () => {
     expect(slab.isUnshared).toBe(true);
   });
 
+  it('has one object for a range that is asked for again, and the right bytes for another', () => {
+    const slab = new SlabPool().take();
+    slab.bytes.set([0, 1, 2, 3]);
+    const first = slab.view(1, 3);
+    expect(slab.view(1, 3)).toBe(first);
+    expect([...slab.view(1, 4)]).toEqual([1, 2, 3]);
+    expect([...slab.view(0, 2)]).toEqual([0, 1]);
+    expect([...slab.view(1, 3)]).toEqual([1, 2]);
+  });
+
   it('has slabs of multiples of one size, each for its own', () => {
     const pool = new SlabPool();
     const large = pool.take(SLAB_BYTES + 1);

@@ -6,6 +6,7 @@ export class Slab {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly #onFree: (slab: Slab) => void;
   #holders = 1;
+  #view: Buffer<ArrayBuffer> | undefined;
 
   constructor(bytes: Buffer<ArrayBuffer>, onFree: (slab: Slab) => void) {
     this.bytes = bytes;
@@ -15,6 +16,15 @@ export class Slab {
   /** True if its taker is the only holder: then none of its bytes are still to be sent. */
   get isUnshared(): boolean {
     return this.#holders === 1;
+  }
+
+  /** Returns the bytes in a range. A broadcast asks for one range once for each destination, and gets one object. */
+  view(start: number, end: number): Buffer<ArrayBuffer> {
+    const last = this.#view;
+    const from = this.bytes.byteOffset + start;
+    if (last !== undefined && last.byteOffset === from && last.length === end - start) return last;
+    this.#view = this.bytes.subarray(start, end);
+    return this.#view;
   }
 
   hold(): void {

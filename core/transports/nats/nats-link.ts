@@ -212,7 +212,7 @@ export class NatsLink implements FrameLink, Waiter {
 
   /** Copies everything into messages or into the queue, so no slab is held. */
   sendParts(parts: readonly SlabPart[]): boolean {
-    return this.#send(parts.map(({ slab, start, end }) => slab.bytes.subarray(start, end)));
+    return this.#send(parts.map(({ slab, start, end }) => slab.view(start, end)));
   }
 
   async drained(): Promise<void> {

@@ -123,7 +123,7 @@ export class FrameSocket implements FrameLink, Waiter {
     if (!this.#isWritable) return true;
     const socket = this.#socket;
     if (parts.length > 1) socket.cork();
-    for (const { slab, start, end } of parts) socket.write(slab.bytes.subarray(start, end));
+    for (const { slab, start, end } of parts) socket.write(slab.view(start, end));
     if (parts.length > 1) socket.uncork();
     if (socket.writableLength === 0) return true;
     // Only now is a notification needed: most writes are accepted at once.
