@@ -146,6 +146,7 @@ function measureWatch(rounds: number, tasks: number): Promise<WatchCost> {
 async function measureTaskRate(options: readonly string[]): Promise<number> {
   let isReading = false;
   const stdout = await runCommand('bench', ['--port-base', 'auto', ...options], {
+    mayFail: true,
     onError(said) {
       const [, url] = /watch it at (\S+)\n/.exec(said) ?? [];
       if (url === undefined || isReading) return;
