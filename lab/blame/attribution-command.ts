@@ -45,7 +45,6 @@ interface Label {
   readonly failure: NonNullable<ReturnType<typeof readLabelledFailure>>;
 }
 
-const REPLY = z.object({ agent: z.string(), step: z.int().nonnegative() });
 const PROMPT = `## system
 
 A team of agents answered a question wrongly. Name the agent that made the decisive mistake, and the number of the step in which
@@ -72,14 +71,17 @@ async function askEngine(
   const named = existsSync(file) ? readAttributions(file) : new Map<string, JsonObject>();
   for (const label of known.filter((one) => findAttribution(one, named) === undefined)) {
     const own = path.join(path.basename(path.dirname(label.file)), path.basename(label.file));
+    // A small model would name an agent that is not there.
+    const agents = [...new Set(label.failure.steps.map(({ agent }) => agent))];
+    const schema = z.object({ agent: z.enum(agents), step: z.int().nonnegative() });
     const task = {
       input: {},
-      embedded: () => REPLY.parse({ agent: '', step: 0 }),
+      embedded: () => schema.parse({ agent: agents[0], step: 0 }),
       model: {
         prompt: 'attribution',
         variables: () => ({ text: formatConversation(label) }),
-        reply: REPLY,
-        result: (reply: unknown) => REPLY.parse(reply),
+        reply: schema,
+        result: (reply: unknown) => schema.parse(reply),
       },
     };
     try {
