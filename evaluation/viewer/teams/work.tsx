@@ -102,7 +102,7 @@ function FiguresCard({ title, about, nav, first, of, teams, rows }: FiguresCardP
         header: toLine(name, 40),
         isNumber: true,
         explain: `${of} of ${toLine(name, 40)}, counted as they ended.`,
-        value: ({ read }) => read(summary) || null,
+        value: ({ read }) => read(summary),
         cell: ({ read, format }) => {
           const value = read(summary);
           return value === 0 ? '–' : format === undefined ? formatCount(value) : format(summary);
