@@ -29,7 +29,7 @@ export interface Batch {
   /** Number of cycles; each asks every question once. */
   readonly repeat: number;
   readonly limits: BatchLimits;
-  /** What the run used before, where the batch is one of several in it. */
+  /** The use of earlier batches, if the batch is one of several in its run. */
   readonly spending?: Spending;
   /** Undefined with `--no-cache`. Ignored when questions are repeated, because they could not improve (C-11). */
   readonly cache?: TeamCache | undefined;
@@ -52,7 +52,7 @@ export type BatchEvent =
   | { readonly kind: 'asked'; readonly team: string; readonly cycle: number; readonly question: Question }
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
   | { readonly kind: 'finished'; readonly attempt: Attempt }
-  /** Who answers, where several machines do. */
+  /** The machines that answer, if there are several. */
   | {
       readonly kind: 'workers';
       readonly workers: readonly { readonly id: string; readonly running: number }[];

@@ -144,7 +144,7 @@ export class Coordinator {
         const reached = this.#spending.reached();
         if (time?.aborted) end = { kind: 'limit', reason: 'the run reached its time limit (--max-time)' };
         else if (reached !== undefined) end = { kind: 'limit', reason: reached, isUsedUp: true };
-        // What has begun is finished: it is paid for.
+        // Begun questions are finished: they are paid for.
         if (end?.kind === 'limit')
           for (const index of teams.keys()) await this.#queue.dropWaiting(this.name, index);
       }

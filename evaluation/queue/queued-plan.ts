@@ -64,7 +64,7 @@ export const queuedPlanSchema = z.strictObject({
   repeat: z.int().positive(),
   limits: limitsSchema,
   pairs: z.enum(['baseline', 'all']).optional(),
-  /** What must not change when the batch is resumed. */
+  /** Settings that must not change when the batch is resumed. */
   setup: z.record(z.string(), z.string()),
 });
 

@@ -3,7 +3,7 @@ import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contra
 
 /** A recorded request with its reply. */
 export interface RecordedExchange<Reply> {
-  /** What was asked: a method, or a tool. */
+  /** The request: a method, or a tool. */
   readonly what: string;
   readonly request: JsonValue;
   readonly reply: Reply;
@@ -102,7 +102,7 @@ function toKey(what: string, request: JsonValue): string {
 function sortKeys(value: JsonValue): JsonValue {
   if (isJsonList(value)) return value.map(sortKeys);
   if (!isJsonObject(value)) return value;
-  // What a client says about itself is no part of the request.
+  // Facts about the client itself are no part of the request.
   const keys = Object.keys(value)
     .filter((key) => key !== '_meta')
     .sort();

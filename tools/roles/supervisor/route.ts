@@ -50,7 +50,7 @@ export const route: Tool = createEntryTool({
       const answered = await work.askRole(next, { question, ...withFile, prior }, answeredSchema);
       const isFinished = next !== 'file' || answered.ended === 'answer' || answered.ended === 'limit';
       if (isFinished) {
-        // Where no specialist had an answer, the reason is that of the one who read the file.
+        // If no specialist had an answer, the specialist that read the file gives the reason.
         const text = answered.ended === 'gave_up' ? (fileReason ?? answered.text) : answered.text;
         // The answer stays unchanged apart from its wrapping (SV-17, SV-18).
         return { ...conclude({ ...answered, text }), details: { route: way } };
