@@ -130,7 +130,7 @@ interface Start {
 }
 
 const START_NOTE =
-  'What a run costs before and besides: `npm run bench -- --team single` with one question, with and without the model, whose process all agents share.';
+  'What a run costs before and besides: `npm run bench -- --team single` with a question about one sentence, with and without the model, whose process all agents share.';
 
 /** Runs of each engine, in turns; of some hundred samples a run the largest counts. */
 const STARTS = 5;
@@ -145,9 +145,12 @@ async function measureStarts(model: string): Promise<Start[]> {
       ['model', llama],
     ] as const) {
       printError(`start ${round + 1} of ${STARTS}, ${engine}`);
-      const { wallMs, memory } = await useRunFolder((folder) =>
-        runBench(folder, ['--team', 'single', ...args], SAMPLE_MS),
-      );
+      const { wallMs, memory } = await useRunFolder((folder) => {
+        const document = path.join(folder, 'heron.txt');
+        writeFileSync(document, 'The heron nests by the lake in April.\n');
+        const asked = ['--document', document, '--question', 'Which bird nests by the lake?'];
+        return runBench(path.join(folder, 'run'), ['--team', 'single', ...asked, ...args], SAMPLE_MS);
+      });
       const most = (key: keyof RunMemory) => Math.max(0, ...memory.map((sample) => sample[key]));
       starts.push({ engine, wallMs, memory: { hubMb: most('hubMb'), agentMb: most('agentMb') } });
     }
