@@ -11,12 +11,12 @@ import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journ
 import { openJournal } from '../batch/journal/journal.ts';
 import { findFilesFolder, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
 import {
+  amount,
   argument,
   commaList,
   defineTable,
   flag,
   option,
-  share,
   text,
   wholeNumber,
 } from '../plan/option-table.ts';
@@ -68,7 +68,11 @@ export const blameTable = defineTable({
       'replace messages in these ways as well',
       commaList.default([...REPLACEMENTS]),
     ),
-    margin: option('<share>', 'ignore changes of the success rate up to this share', share.default(0.25)),
+    margin: option(
+      '<share>',
+      'ignore changes of the success rate up to this share',
+      amount('a share', 1).default(0.25),
+    ),
     ...teamShape,
     ...limitShape,
     resume: flag('continue an interrupted analysis'),

@@ -102,24 +102,14 @@ export const choice = <const Values extends readonly string[]>(values: Values) =
 
 export const wholeNumber = parseNumber('expected a whole number from 1.', (value) => value >= 1, 'whole');
 
-export const seconds = parseNumber(
-  'expected seconds, above 0 and at most 86400.',
-  (value) => value > 0 && value <= 86_400,
-);
+/** Returns the schema of a number above 0, whose unit its message names. */
+export const amount = (unit: string, most = Number.POSITIVE_INFINITY) =>
+  parseNumber(
+    `expected ${unit}, above 0${most === Number.POSITIVE_INFINITY ? '' : ` and at most ${most}`}.`,
+    (value) => value > 0 && value <= most,
+  );
 
-export const perSecond = parseNumber(
-  'expected a number a second, above 0 and at most 100000.',
-  (value) => value > 0 && value <= 100_000,
-);
-
-export const percent = parseNumber(
-  'expected a percentage above 0, at most 100.',
-  (value) => value > 0 && value <= 100,
-);
-
-export const share = parseNumber('expected a share above 0, at most 1.', (value) => value > 0 && value <= 1);
-
-export const dollars = parseNumber('expected US dollars, above 0.', (value) => value > 0);
+export const seconds = amount('seconds', 86_400);
 
 /** Returns the schema of a port from `least` on. */
 export const portFrom = (least: number, most = 65_535) =>

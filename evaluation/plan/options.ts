@@ -2,8 +2,8 @@ import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import * as z from 'zod';
 import {
+  amount,
   choice,
-  dollars,
   flag,
   type OptionNeed,
   option,
@@ -113,10 +113,10 @@ export const repliesNeeds: Needs<typeof teamShape> = [
 /** Limits of a batch, or of one of its questions. */
 export const limitShape = {
   maxTokens: option('<n>', 'stop after this many tokens', wholeNumber.optional()),
-  maxCost: option('<dollars>', 'stop after this many dollars', dollars.optional()),
+  maxCost: option('<dollars>', 'stop after this many dollars', amount('US dollars').optional()),
   maxTime: option('<seconds>', 'stop after this many seconds', seconds.optional()),
   questionTokens: option('<n>', 'limit the tokens of one question', wholeNumber.optional()),
-  questionCost: option('<dollars>', 'limit the cost of one question', dollars.optional()),
+  questionCost: option('<dollars>', 'limit the cost of one question', amount('US dollars').optional()),
   questionTime: option('<seconds>', 'limit the time of one question', seconds.optional()),
 };
 

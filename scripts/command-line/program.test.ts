@@ -59,6 +59,11 @@ const VALUES: Readonly<Record<string, string>> = {
   repeat: '2',
   timeout: '1',
   'engine-option': 'a=1',
+  waiting: '2',
+  'max-bytes': '1000',
+  transport: 'nats',
+  restart: 'on-failure',
+  delivery: 'acknowledged',
 };
 
 function written(command: Command, condition: string): string {

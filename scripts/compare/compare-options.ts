@@ -2,12 +2,11 @@ import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-fi
 import type { ComparableFacts } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import type { ExperimentContext } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import {
+  amount,
   commaList,
   defineTable,
   flag,
   option,
-  percent,
-  perSecond,
   seconds,
   text,
   texts,
@@ -47,13 +46,21 @@ export const compareTable = defineTable({
       'vary a setting of stacks, e.g. tls=on,off size=64,4096',
       texts.optional(),
     ),
-    rate: option('<n>', 'send this many exchanges a second through stacks', perSecond.default(200)),
+    rate: option(
+      '<n>',
+      'send this many exchanges a second through stacks',
+      amount('a number a second', 100_000).default(200),
+    ),
     recording: option('<file>', "replay a run's archive or an imported file", text.optional()),
     agents: option('<numbers>', 'replay to this many agents, or to each of 4,16', commaList.optional()),
     budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
-    margin: option('<percent>', 'count differences up to this as equal', percent.default(5)),
+    margin: option(
+      '<percent>',
+      'count differences up to this as equal',
+      amount('a percentage', 100).default(5),
+    ),
     seed: option('<n>', 'set the seed of the order of arms', wholeNumber.default(1)),
     failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
     junit: option('<file>', 'write the conditions as a JUnit report', text.optional()),

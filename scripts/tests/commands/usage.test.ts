@@ -39,7 +39,12 @@ describe('the command line', () => {
     [['bench', '--concurrency', '0'], '--concurrency'],
     [['bench', '--limit', 'x'], '--limit'],
     [['bench', '--timeout', '-1'], '--timeout'],
-    [['compare', '--stacks', 'mesh/json', '--rate', 'x'], 'expected a number a second, above 0'],
+    [
+      ['compare', '--stacks', 'mesh/json', '--rate', 'x'],
+      'expected a number a second, above 0 and at most 100000.',
+    ],
+    [['compare', '--margin', '101'], 'expected a percentage, above 0 and at most 100.'],
+    [['gaia', '--max-cost', '0'], 'expected US dollars, above 0.'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
     [

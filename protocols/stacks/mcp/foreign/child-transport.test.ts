@@ -120,6 +120,12 @@ describe.skipIf(process.platform === 'win32')('a server in a child process', () 
     expect(transport.lastWords).toContain('no licence\n');
   });
 
+  test('that prints messages and empty lines has said nothing else', async () => {
+    const { transport, messages, errors, closed } = await startScript(`printf '\\n  \\n{"a":1}\\n{"b":2}'`);
+    await closed;
+    expect([messages, errors, transport.lastWords]).toEqual([[{ a: 1 }], [], '']);
+  });
+
   test('that prints one long text without an end is kept by its first words, within the bound', async () => {
     const { transport, closed } = await startScript(
       `head -c 2500 /dev/zero | tr '\\0' a; head -c 500 /dev/zero | tr '\\0' b; echo`,
