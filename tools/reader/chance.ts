@@ -29,7 +29,7 @@ const WEIGHTS: readonly number[] = [
  * Chance below which the reader refuses in running text. A higher one would refuse more questions without an answer, and
  * lose right ones: of dev.jsonl 40.2 % are right without refusals, 40.1 % with this one, 39.6 % with 0.05.
  */
-export const MIN_CHANCE = 0.02;
+export const MIN_CHANCE = 0.03;
 /**
  * The same for texts of short lines, such as records, lists and minutes. The weights come from paragraphs of
  * encyclopedias, and promise too much there.
@@ -40,8 +40,6 @@ export function chooseMinChance(sentences: readonly Sentence[]): number {
   return sentences.some(({ inLines }) => inLines) ? MIN_CHANCE_IN_LINES : MIN_CHANCE;
 }
 
-/** Share of its chance that an answer of another kind than the one asked for keeps. */
-const OTHER_KIND_SHARE = 0.5;
 const LEAST = 1e-3;
 const MAX_NAMES = 3;
 
@@ -56,10 +54,8 @@ export function createChance(
       (total, factor, at) => total + factor * (WEIGHTS[at] ?? 0),
       0,
     );
-    const chance = 1 / (1 + Math.exp(-sum));
-    // The paragraphs of the weights nearly always hold a value of the kind asked for; other texts often hold none.
-    const isOfKind = facts.kind === undefined || listValues(facts.kind, answer.answer).length > 0;
-    return isOfKind ? chance : chance * OTHER_KIND_SHARE;
+    // A text without a word like any of the question's is about something else.
+    return facts.coverage === 0 ? 0 : 1 / (1 + Math.exp(-sum));
   };
 }
 
