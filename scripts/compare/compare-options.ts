@@ -46,6 +46,11 @@ export const compareTable = defineTable({
       'vary a setting of stacks, e.g. tls=on,off size=64,4096',
       texts.optional(),
     ),
+    network: option(
+      '<name>',
+      'put a network between the ends: lan, wan, mobile or rtt=40ms,rate=10mbit',
+      text.optional(),
+    ),
     rate: option(
       '<n>',
       'send this many exchanges a second through stacks',
@@ -83,7 +88,7 @@ export const compareTable = defineTable({
   needs: [
     ...watchNeeds,
     {
-      options: ['implementation', 'factor', 'rate'],
+      options: ['implementation', 'factor', 'network', 'rate'],
       needs: STACKS,
       why: 'adapters are compared on recorded packets, without a transport',
     },

@@ -27,7 +27,7 @@ const BUDGET_S = { each: 18, most: 540 };
 /** Plans a comparison of stacks: the same exchanges pass through each, with every end in a process of its own. */
 export async function planStacks(names: readonly string[], options: CompareOptions): Promise<ComparisonPlan> {
   const { seed, rate: ratePerS, invocations, rounds } = options;
-  const factors = parseFactors(options.factor ?? []);
+  const factors = parseFactors(options.factor ?? [], options.network);
   const implementations = parseImplementations(options.implementation);
   const { chosen, leftOut } = await chooseStacks({ names, implementations });
   const { arms: all, leftOut: lacking } = combineArms(chosen, factors);

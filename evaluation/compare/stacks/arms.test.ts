@@ -80,9 +80,17 @@ test.each([
   ['size=63', 'expected bytes from 64'],
   ['size=1e3', 'expected bytes from 64'],
   ['concurrency=0', 'expected a number from 1 to 256'],
+  ['network=moon', 'expected none, lan, wan, mobile or rtt=40ms,rate=10mbit, not "moon"'],
   ['colour=red', 'unknown factor; expected one of tls, connections'],
 ])('refuses --factor %s', (text, message) => {
   expect(() => parseFactors([text])).toThrow(message);
+});
+
+test('puts a network between the ends of all arms that have one', () => {
+  const given = parseFactors([], 'rtt=7.5ms,rate=10mbit');
+  const { arms, leftOut } = combineArms([{ stack: mcp }, { stack: stdio }], given);
+  expect(arms.map(({ settings }) => settings.network)).toEqual([{ rttMs: 7.5, bitsPerS: 10e6 }, null]);
+  expect(leftOut).toEqual(['mcp/stdio bare network=rtt=7.5ms,rate=10mbit: its ends are on one machine']);
 });
 
 test('refuses more arms than can be measured', () => {

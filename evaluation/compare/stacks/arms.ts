@@ -1,5 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackSettings, TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { Network } from '@gaia-mesh/stacks/shaping-relay.ts';
 import type { StackRef } from './peers/protocol.ts';
 
 /** All settings of two ends, in plain values; the certificate is created for the session. */
@@ -9,6 +10,8 @@ interface ArmSettings extends Omit<StackSettings, 'tls'> {
   readonly workMs: number;
   /** Bytes of each payload, in both directions; null keeps the payloads of the traffic. */
   readonly size: number | null;
+  /** The network between the ends; null for the loopback alone. */
+  readonly network: Network | null;
 }
 
 /**
@@ -27,6 +30,7 @@ export const DEFAULT_SETTINGS: ArmSettings = {
   deadlineMs: 30_000,
   workMs: 0,
   size: null,
+  network: null,
 };
 
 /** Default duration of the work for a delayed answer, if ways of delivering it are compared. */
@@ -93,6 +97,12 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
     set: (level) => parseChoice(level, RESULTS, (results) => ({ results })),
     unsupportedReason: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
   },
+  network: {
+    expected: 'none, lan, wan, mobile or rtt=40ms,rate=10mbit',
+    set: parseNetwork,
+    unsupportedReason: ({ transport }) =>
+      transport === 'stdio' || transport === 'unix' ? 'its ends are on one machine' : undefined,
+  },
   history: {
     expected: 'on or off',
     set: (level) => parseOnOff(level, (history) => ({ history })),
@@ -107,6 +117,25 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
         : undefined,
   },
 };
+
+const MBIT = 1e6;
+/** Networks with names: a switch, two offices, a telephone. */
+const NETWORKS: Readonly<Record<string, Network | null>> = {
+  none: null,
+  lan: { rttMs: 0.5, bitsPerS: 1000 * MBIT },
+  wan: { rttMs: 40, bitsPerS: 100 * MBIT },
+  mobile: { rttMs: 80, bitsPerS: 10 * MBIT },
+};
+const OWN_NETWORK = /^rtt=(\d{1,4}(?:\.\d{1,3})?)ms,rate=(\d{1,6})(k|m|g)bit$/;
+const UNITS: Readonly<Record<string, number>> = { k: MBIT / 1000, m: MBIT, g: MBIT * 1000 };
+
+function parseNetwork(level: string): Pick<ArmSettings, 'network'> | undefined {
+  const named = Object.hasOwn(NETWORKS, level) ? NETWORKS[level] : undefined;
+  if (named !== undefined) return { network: named };
+  const [, rtt, rate, unit = ''] = OWN_NETWORK.exec(level) ?? [];
+  const bitsPerS = Number(rate) * (UNITS[unit] ?? 0);
+  return bitsPerS > 0 ? { network: { rttMs: Number(rtt), bitsPerS } } : undefined;
+}
 
 /** The parsed `--factor` options: levels of settings by factor, and the concurrencies at which every arm is measured. */
 interface Factors {
@@ -197,12 +226,12 @@ function combineLevels(factors: readonly (readonly [string, readonly string[]])[
 }
 
 /**
- * Parses `--factor NAME=LEVEL,LEVEL`, one factor in each text.
+ * Parses `--factor NAME=LEVEL,LEVEL`, one factor in each text, and `--network`, which is a factor of one level.
  *
  * @throws MeshError `usage` for an unknown factor or level
  */
-export function parseFactors(texts: readonly string[]): Factors {
-  const given = new Map<string, readonly string[]>();
+export function parseFactors(texts: readonly string[], network?: string): Factors {
+  const given = new Map<string, readonly string[]>(network === undefined ? [] : [['network', [network]]]);
   for (const text of texts) {
     const [name = '', list] = text.split(/=(.*)/s);
     const levels = [...new Set((list ?? '').split(',').filter((level) => level !== ''))];
@@ -253,7 +282,7 @@ function resolveSettings(stack: Stack, levels: Readonly<Record<string, string>>)
 
 /** Converts the settings to those that a stack takes. */
 export function toStackSettings(
-  { tls, workMs: _workMs, size: _size, ...settings }: ArmSettings,
+  { tls, workMs: _workMs, size: _size, network: _network, ...settings }: ArmSettings,
   identity: TlsIdentity | null,
 ): StackSettings {
   return { ...settings, tls: tls ? identity : null };

@@ -3,8 +3,8 @@ import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
 import { type GrowthPoint, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
-import { Pair, type PairLoad } from './peers/pair.ts';
-import type { CommandOf, CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
+import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
+import type { CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
 
 /** The load of one pair of fresh processes. */
 interface PairProtocol {
@@ -41,11 +41,13 @@ export interface CountedBytes {
   readonly oneWay: WireBytes;
   /** Additional bytes of the first pass: connections that open and tables that fill at first use. */
   readonly firstUse: { readonly sent: number; readonly received: number };
+  /** Round trips of an exchange with an answer, one at a time; null without a network. */
+  readonly roundTrips: number | null;
 }
 
 /** Results of one pair of fresh processes. */
 export interface Invocation {
-  readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  readonly setup: Pair['setup'];
   /** Null if bytes were not counted. */
   readonly bytes: CountedBytes | null;
   readonly rounds: readonly Round[];
@@ -56,6 +58,8 @@ export interface Invocation {
 
 /** Maximum milliseconds of a pass, which is always complete: a stack that takes longer does not work. */
 const PASS_MS = 60_000;
+/** Exchanges whose round trips are counted. */
+const TRIP_EXCHANGES = 10;
 /** Concurrent exchanges in a pass whose answers take time. */
 const PASS_CONCURRENCY = 16;
 /** Share of the budget for the warm-up; the rounds share the rest. */
@@ -71,7 +75,7 @@ const MIN_OPEN = 20;
 /** A pair of fresh processes that is measured. */
 export class PairSession implements Session<Invocation> {
   readonly #pair: Pair;
-  readonly #options: CommandOf<'serve'>;
+  readonly #options: PairOptions;
   readonly #protocol: PairProtocol;
   readonly #signal: AbortSignal;
   readonly #beganMs: number;
@@ -80,7 +84,7 @@ export class PairSession implements Session<Invocation> {
 
   private constructor(
     pair: Pair,
-    options: CommandOf<'serve'>,
+    options: PairOptions,
     protocol: PairProtocol,
     signal: AbortSignal,
     times: [number, number],
@@ -95,7 +99,7 @@ export class PairSession implements Session<Invocation> {
   }
 
   static async open(
-    options: CommandOf<'serve'>,
+    options: PairOptions,
     protocol: PairProtocol,
     { plannedEndMs, signal }: InvocationPlan,
   ): Promise<PairSession> {
@@ -165,13 +169,10 @@ export class PairSession implements Session<Invocation> {
  * Counts the bytes of one pass, separately for answered exchanges and others. Each is preceded by an uncounted pass: on HTTP/2 the headers
  * of the first requests fill a table that later ones refer to, and one-time costs of a session do not belong to an exchange.
  */
-async function countBytes(
-  pair: Pair,
-  options: CommandOf<'serve'>,
-  maxInFlight: number,
-): Promise<CountedBytes> {
-  const { exchanges, workMs } = options;
-  const concurrency = workMs > 0 ? Math.min(PASS_CONCURRENCY, maxInFlight) : 1;
+async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number): Promise<CountedBytes> {
+  const { exchanges, workMs, network } = options;
+  const isSlow = workMs > 0 || network != null;
+  const concurrency = isSlow ? Math.min(PASS_CONCURRENCY, maxInFlight) : 1;
   const firstUse = { sent: 0, received: 0 };
   const passOf = async (part: Part, count: number) => {
     if (count === 0) return NO_BYTES;
@@ -187,7 +188,17 @@ async function countBytes(
     answered: await passOf('answered', answered),
     oneWay: await passOf('one-way', exchanges.length - answered),
   };
-  return { ...own, firstUse };
+  return { ...own, firstUse, roundTrips: answered === 0 ? null : await countRoundTrips(pair, answered) };
+}
+
+/** Returns the round trips of an exchange, one at a time; null without a network. */
+async function countRoundTrips(pair: Pair, answered: number): Promise<number | null> {
+  const before = await pair.countRoundTrips();
+  if (before === null) return null;
+  const count = Math.min(TRIP_EXCHANGES, answered);
+  await pair.play({ kind: 'closed', count, concurrency: 1, maxMs: PASS_MS });
+  const after = (await pair.countRoundTrips()) ?? before;
+  return (after - before) / count;
 }
 
 /** Returns the difference of the bytes around messages; the messages themselves differ by their ids. */

@@ -75,3 +75,21 @@ test('Nagle’s algorithm is on or off as the settings say', async () => {
     net.Socket.prototype.setNoDelay = setNoDelay;
   }
 });
+
+test.each(['json/http1', 'anp/http'])(
+  'a network between the ends of %s delays each exchange by its round trips',
+  async (name) => {
+    const { exchanges: planned } = buildSyntheticWorkload(256, 1);
+    const stack = { name, implementation: 'bare' as const };
+    const settings = toStackSettings(DEFAULT_SETTINGS, null);
+    const network = { rttMs: 30, bitsPerS: 1e9 };
+    pair = await Pair.start({ stack, settings, exchanges: planned, workMs: 0, network }, over.signal);
+    const before = await pair.countRoundTrips();
+    await pair.play({ kind: 'closed', count: 2, concurrency: 1, maxMs: 10_000 });
+    const used = await pair.countRoundTrips();
+    const { timesUs } = await pair.play({ kind: 'closed', count: 4, concurrency: 1, maxMs: 10_000 });
+    expect(Math.min(...timesUs)).toBeGreaterThan(30_000);
+    expect(used).toBeGreaterThan(before ?? 0);
+    expect(await pair.countRoundTrips()).toBeGreaterThanOrEqual((used ?? 0) + 4);
+  },
+);

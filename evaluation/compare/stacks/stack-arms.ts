@@ -4,7 +4,8 @@ import { count } from '../../terminal/table.ts';
 import type { ArmsPlan, Design, InvocationPlan } from '../experiment.ts';
 import { type Arm, toStackSettings } from './arms.ts';
 import { type Invocation, PairSession } from './invocation.ts';
-import type { CommandOf, PlannedExchange } from './peers/protocol.ts';
+import type { PairOptions } from './peers/pair.ts';
+import type { PlannedExchange } from './peers/protocol.ts';
 
 /** Invocations that a verdict needs; further ones improve it more than longer ones. */
 const WANTED_INVOCATIONS = MIN_INVOCATIONS;
@@ -123,12 +124,13 @@ function clampMeasuredMs(ms: number): number {
   return Math.min(MEASURED_MS.most, Math.max(MEASURED_MS.least, ms));
 }
 
-function buildPairOptions(arm: Arm, { identity, exchangesOf }: StackArmsOptions): CommandOf<'serve'> {
+function buildPairOptions(arm: Arm, { identity, exchangesOf }: StackArmsOptions): PairOptions {
   const { stack, settings } = arm;
   return {
     stack,
     settings: toStackSettings(settings, identity),
     exchanges: exchangesOf(arm),
     workMs: settings.workMs,
+    network: settings.network,
   };
 }

@@ -140,6 +140,8 @@ function summarizeSetup(
     messages: wire.sent.messages + wire.received.messages,
     ms: computeMedian(invocations.map(({ setup }) => setup.ms)),
     round_trips_at_most: countRoundTrips(wire, transport, settings.tls),
+    round_trips: first.setup.roundTrips,
+    round_trips_per_exchange: first.bytes?.roundTrips ?? null,
   };
 }
 

@@ -107,6 +107,21 @@ const byteColumns: readonly Column<StackArm>[] = [
       "exchanges after which a set-up that takes more bytes, or more time, than the baseline's has paid for itself",
     rank: 1,
   },
+  {
+    key: 'setup_round_trips',
+    header: 'set-up RTT',
+    value: ({ setup }) => setup.round_trips,
+    explain:
+      'round trips until the session is set up, with the handshakes of TCP, as the network between the ends saw them',
+    rank: 2,
+  },
+  {
+    key: 'round_trips_per_exchange',
+    header: 'RTT',
+    value: ({ setup }) => setup.round_trips_per_exchange,
+    explain: 'round trips of an exchange with an answer, on a session in use',
+    digits: 2,
+  },
   { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
 ];
 
@@ -350,7 +365,11 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
 /** Lists what the numbers cannot tell. */
 function listLimits({ environment, arms }: StacksComparison): string[] {
   return [
-    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here.',
+    ...(arms.some(({ settings }) => settings.network !== null)
+      ? ['The network is a relay that delays and limits. It has no loss and no slow start of connections.']
+      : [
+          'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here (--network).',
+        ]),
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,
     'Times and CPU measure these implementations on these versions of their languages, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
     'CPU time includes the test client and server, which are the same for all stacks; the ratio of two stacks would be larger without them.',

@@ -3,8 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import type { Network } from '@gaia-mesh/stacks/shaping-relay.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { CommandOf, Counted, CpuUs, Load, Play, PlayResult } from './protocol.ts';
+
+/** What a pair plays, and the network between its ends. */
+export interface PairOptions extends CommandOf<'serve'> {
+  readonly network?: Network | null;
+}
 
 export interface PairLoad extends PlayResult {
   readonly client: CpuUs;
@@ -20,13 +26,32 @@ const LOOK_AGAIN_MS = 5;
 /** A client and a server in fresh processes, with one session between them. */
 export class Pair {
   /** Cost of the session's set-up: agent card, versions, tools. */
-  readonly setup: { readonly ms: number; readonly wire: WireBytes };
+  readonly setup: {
+    readonly ms: number;
+    readonly wire: WireBytes;
+    /** Null without a network. */
+    readonly roundTrips: number | null;
+  };
+  /** Counts the round trips so far; null without a network. */
+  readonly countRoundTrips: () => Promise<number | null>;
   /** False if neither end counts its bytes, as in other languages. */
   readonly isCounted: boolean;
   readonly #client: PeerProcess;
   readonly #server: PeerProcess;
+  readonly #between: PeerProcess | undefined;
 
-  private constructor(client: PeerProcess, server: PeerProcess, setup: Pair['setup'], isCounted: boolean) {
+  private constructor(
+    {
+      client,
+      server,
+      between,
+    }: { client: PeerProcess; server: PeerProcess; between: PeerProcess | undefined },
+    setup: Pair['setup'],
+    isCounted: boolean,
+    countRoundTrips: Pair['countRoundTrips'],
+  ) {
+    this.#between = between;
+    this.countRoundTrips = countRoundTrips;
     this.isCounted = isCounted;
     this.#client = client;
     this.#server = server;
@@ -35,30 +60,39 @@ export class Pair {
 
   /** @throws MeshError as the stack does; `agent` when a process fails */
   static async start(
-    { stack, settings, exchanges, workMs }: CommandOf<'serve'>,
+    { stack, settings, exchanges, workMs, network }: PairOptions,
     signal: AbortSignal,
   ): Promise<Pair> {
     const server = new PeerProcess(`server of ${stack.name}`);
     const client = new PeerProcess(`client of ${stack.name}`);
+    const between = network == null ? undefined : new PeerProcess(`network of ${stack.name}`);
     const kill = () => {
-      client.kill();
-      server.kill();
+      for (const one of [client, server, between]) one?.kill();
     };
     signal.addEventListener('abort', kill, { once: true });
     try {
+      const ask = async (to: CommandOf<'relay'>['to']) =>
+        network == null ? undefined : between?.relay({ network, to });
+      const ports = await ask({});
+      const toServer = { ...settings, advertisedPort: ports?.there };
       // The client's process starts at the same time.
-      const [address] = await Promise.all([
-        server.serve({ stack, settings, exchanges, workMs }),
+      const [{ address, port }] = await Promise.all([
+        server.serve({ stack, settings: toServer, exchanges, workMs }),
         client.count(),
       ]);
-      const { ms } = await client.connect({
-        stack,
-        settings,
-        address,
-        exchanges,
-      });
+      await ask({ there: port });
+      const toClient = { ...settings, advertisedPort: ports?.back };
+      const { ms, port: back } = await client.connect({ stack, settings: toClient, address, exchanges });
+      const relayed = await ask({ back });
       const { wire, isCounted } = await awaitAgreement(client, server, 0);
-      return new Pair(client, server, { ms, wire }, isCounted);
+      const roundTrips = relayed?.roundTrips ?? null;
+      const setup = { ms, wire, roundTrips };
+      return new Pair(
+        { client, server, between },
+        setup,
+        isCounted,
+        async () => (await ask({}))?.roundTrips ?? null,
+      );
     } catch (error) {
       kill();
       signal.throwIfAborted();
@@ -98,6 +132,7 @@ export class Pair {
     // The client stops first, so that it sees no broken connection.
     await this.#client.stop();
     await this.#server.stop();
+    await this.#between?.stop();
   }
 }
 

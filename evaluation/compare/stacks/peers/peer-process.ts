@@ -16,6 +16,7 @@ import {
   type Play,
   type PlayResult,
   playedSchema,
+  relayedSchema,
   servedSchema,
 } from './protocol.ts';
 
@@ -62,9 +63,13 @@ export class PeerProcess {
   }
 
   /** Serves a stack and returns the address that clients connect to. */
-  async serve(command: CommandOf<'serve'>): Promise<string> {
-    const { address } = await this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
-    return address;
+  async serve(command: CommandOf<'serve'>): Promise<z.infer<typeof servedSchema>> {
+    return this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
+  }
+
+  /** Puts a network between two others. */
+  async relay(command: CommandOf<'relay'>): Promise<z.infer<typeof relayedSchema>> {
+    return this.#ask({ do: 'relay', ...command }, relayedSchema, AGENT_START_TIMEOUT_MS);
   }
 
   async connect(command: CommandOf<'connect'>): Promise<z.infer<typeof connectedSchema>> {
