@@ -9,7 +9,7 @@ import { expect, test, vi } from 'vitest';
 const LEFT_OUT: readonly (readonly [string, RegExp])[] = [
   [
     'a server, a model or an account',
-    /--engine (ollama|openai|anthropic|llama)|--base-url|--api |nats|:4318|:7700|^model (install|test)/,
+    /--engine (ollama|openai|anthropic|llama)|--base-url|--api |nats|:4318|:7700|postgres:|^tools .*npx|^model (install|test)/,
   ],
   [
     'files that the reader writes',
@@ -19,7 +19,7 @@ const LEFT_OUT: readonly (readonly [string, RegExp])[] = [
   ['an earlier batch or run', /gaia (-- )?(blame|gaps)|^(clean|prompt-test)|--replies|import|results\//],
   ['a person who ends it', /^(serve|view|agent|hub)\b/],
   ['the project itself', /^(build|claims|docs|fuzz|perf|results|soak|lab:)/],
-  ['time: it is all of the others', /--stacks all/],
+  ['time: they are all of the others', /--stacks all|sdk,python,go/],
   ['arguments', /^(report|compare|gaia|doctor)$/],
 ];
 
