@@ -76,7 +76,7 @@ export const commands: readonly CommandEntry[] = [
     name: 'worker',
     group: 'Questions',
     advanced: true,
-    summary: 'answer questions of batches that gaia --queue put on a queue',
+    summary: 'answer questions of batches on a queue (gaia --queue)',
     load: async () => (await import('./commands/worker.ts')).defineWorker,
   },
   {

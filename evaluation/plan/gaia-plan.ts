@@ -47,14 +47,14 @@ export const gaiaTable = defineTable({
     ...batchShape,
     resume: option(
       '[name]',
-      'continue an interrupted run and keep its finished tasks, or wait for a queued batch',
+      'continue an interrupted or queued run, keeping finished tasks',
       z.union([z.literal(true), text]).optional(),
     ),
     ...watchShape,
     store,
-    queue: flag('let workers on any machine answer (gaia-mesh worker), by a queue in the store'),
+    queue: flag('let workers (gaia-mesh worker) answer by a queue'),
     wait: noFlag('print the name of the queued batch and end'),
-    cancel: option('<name>', 'cancel a queued batch', text.optional()),
+    cancel: option('<name>', 'stop a queued batch for good', text.optional()),
     cache: noFlag('ask again even when an answer is cached'),
     cacheFile: option(
       '<file>',

@@ -24,7 +24,7 @@ import { defineOptions } from '../command-line/options.ts';
 
 const workerTable = defineTable({
   options: z.object({
-    store: option('<url>', 'take questions from the queue in this Postgres database', storeAddress),
+    store: option('<url>', 'read questions from the queue in this Postgres database', storeAddress),
     slots: option(
       '<n>',
       'answer this many questions at once',
@@ -32,9 +32,9 @@ const workerTable = defineTable({
         .refine((slots) => slots <= QUEUE_LIMITS.slots, `expected at most ${QUEUE_LIMITS.slots}.`)
         .default(1),
     ),
-    idle: option('<seconds>', 'end after this time without a question', seconds.optional()),
+    idle: option('<seconds>', 'stop after this time without a question', seconds.optional()),
     out: option('<dir>', 'write logs and files of the teams here (default: runs/worker)', text.optional()),
-    trustBatches: flag('take batches that name commands and files of this machine'),
+    trustBatches: flag('allow batches that name commands and files of this machine'),
   }),
 });
 

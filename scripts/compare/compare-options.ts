@@ -48,7 +48,7 @@ export const compareTable = defineTable({
     ),
     network: option(
       '<name>',
-      'put a network between the ends: lan, wan, mobile or rtt=40ms,rate=10mbit',
+      'add a network between ends: lan, wan, mobile or rtt=40ms,rate=10mbit',
       text.optional(),
     ),
     rate: option(
