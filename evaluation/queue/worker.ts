@@ -8,7 +8,7 @@ import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { findUserCache } from '@gaia-mesh/core/system/platform.ts';
+import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import type { Attempt } from '../attempts/attempt.ts';
 import { askInTime } from '../batch/batch.ts';
 import { createRedactor } from '../batch/redact.ts';
@@ -314,7 +314,7 @@ export class Worker {
     if (file === undefined || name === undefined) return question;
     if ('missing' in file)
       return { ...question, attachment: { status: 'missing', name, reason: file.missing } };
-    const folder = path.join(findUserCache(process.env), 'gaia-mesh', 'files', file.sha256);
+    const folder = path.join(findCacheFolder(), 'files', file.sha256);
     for (let isFirst = true; ; isFirst = false) {
       const placed = await placeFile(question, cycle, { root, folder });
       if (placed.attachment?.status === 'placed' && placed.attachment.sha256 === file.sha256) return placed;

@@ -2,14 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChatRequest, ChatTurn, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { argument, choice, defineTable, flag, option } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { type Column, formatColumns } from '@gaia-mesh/evaluation/terminal/columns.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findLibraryFolder, GPUS, LIBRARY } from '@gaia-mesh/tools/engines/llama/installation.ts';
+import { launchModel } from '@gaia-mesh/tools/engines/llama/launch-model.ts';
 import { type FoundModel, findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
 import { loadEngine, startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import type { Command } from 'commander';
@@ -30,13 +33,20 @@ const testTable = defineTable({
   options: z.object({ file: argument('<file>', 'ask the model in this GGUF file', z.string()) }),
 });
 
+const serveTable = defineTable({
+  options: z.object({ file: argument('<file>', 'serve the model in this GGUF file', z.string()) }),
+});
+
 /** Defines `model`, with which models of the user's own run without a server. */
 export function defineModel(command: Command): void {
   const add = (name: string, does: string) => command.command(name).description(does);
   defineOptions(add('install', 'install the library that runs GGUF files'), installTable, install);
   defineOptions(add('list', 'list GGUF files that are on this machine'), listTable, list);
   defineOptions(add('test', 'try a model with a few questions'), testTable, test);
+  defineOptions(add('serve', 'serve a model to other programs, as OpenAI does'), serveTable, serve);
 }
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The library's names of systems. */
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac', win32: 'win' };
@@ -216,4 +226,16 @@ async function replyInJson(engine: Engine, work: Parameters<Engine['perform']>[1
 
 function formatSeconds(fromMs: number): string {
   return `${((performance.now() - fromMs) / 1000).toFixed(1)} s`;
+}
+
+/** Serves a model on a free port of this machine until a signal comes, and prints the variables with which programs find it. */
+async function serve({ file }: z.output<typeof serveTable.options>): Promise<void> {
+  const { signal } = handleInterrupt('the server');
+  const { url, token } = await launchModel(file);
+  print(`export OPENAI_BASE_URL=${url}`);
+  print(`export OPENAI_API_KEY=${token}`);
+  print(`export OPENAI_MODEL=${quoteShellWord(file)}`);
+  printError('Ctrl-C ends it.');
+  // The model's process does not keep this one alive.
+  while (!signal.aborted) await delay(LONGEST_TIMER_MS, undefined, { signal }).catch(() => undefined);
 }

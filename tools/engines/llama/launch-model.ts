@@ -62,9 +62,13 @@ const loads = new Map<string, Promise<void>>();
  * Has the model process of this command serve a model, under the name that agents use for it; starts the process if there is none.
  *
  * @param model the path of a GGUF file, as the user wrote it
+ * @returns the address of its API, which is OpenAI's, and the key
  * @throws MeshError `config` for a file that cannot be used, `engine` for a model that cannot be loaded
  */
-export async function launchModel(model: string | undefined, context?: number): Promise<void> {
+export async function launchModel(
+  model: string | undefined,
+  context?: number,
+): Promise<Pick<Started, 'url' | 'token'>> {
   if (model === undefined)
     throw new MeshError(
       'usage',
@@ -76,6 +80,7 @@ export async function launchModel(model: string | undefined, context?: number): 
     await loading;
     const { url, token } = (await started) ?? { url: '', token: '' };
     Object.assign(process.env, { [LLAMA_URL]: url, [LLAMA_TOKEN]: token });
+    return { url, token };
   } catch (error) {
     loads.delete(model);
     throw error;
