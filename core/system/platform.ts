@@ -33,7 +33,7 @@ export function namePlatform(platform: NodeJS.Platform = process.platform): stri
 }
 
 /** Returns the folder in which the system keeps things of its user that can be fetched again. */
-export function findUserCache(environment: NodeJS.ProcessEnv): string {
+function findUserCache(environment: NodeJS.ProcessEnv): string {
   const home = os.homedir();
   if (process.platform === 'win32') return environment.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local');
   return process.platform === 'darwin' ? path.join(home, 'Library', 'Caches') : path.join(home, '.cache');

@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface ModelLauncher {
   /** Has the server load a model, with a context of so many tokens. */
-  launchModel(model: string | undefined, context?: number): Promise<void>;
+  launchModel(model: string | undefined, context?: number): Promise<unknown>;
   /** Returns what tells a model from others of its name. */
   identifyModel(model: string): string | undefined;
 }
