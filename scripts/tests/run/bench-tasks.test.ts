@@ -37,7 +37,7 @@ describe('the default team on a file of tasks', () => {
       },
       { task_id: 'open-1', question: 'Who was second?', document },
       { task_id: 'long-1', question: 'Who found the key?', document: LONG },
-      { task_id: 'cat', question: '¿Dónde está 🐈?', document: '🐈'.repeat(401) },
+      { task_id: 'cat', question: '¿Dónde está 🐈?', document: `El 🐈 está en Tromsø. ${'🐈'.repeat(401)}` },
     ]);
 
     const { code, stdout, stderr } = await callCli([
