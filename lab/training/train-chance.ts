@@ -46,20 +46,20 @@ const answered = asked.flatMap(({ question, document, truths, half, isAnswerable
     });
 });
 
-const fit = (rows: typeof answered) =>
+const fitWeights = (rows: typeof answered) =>
   fitLogistic(
     rows.map(({ factors }) => factors),
     rows.map(({ isRight }) => isRight),
   );
 console.log(
-  `weights: ${fit(answered)
+  `weights: ${fitWeights(answered)
     .map((weight) => weight.toFixed(3))
     .join(', ')}`,
 );
 
 /** Each half of the documents by the weights of the other. */
 const measured = [0, 1].flatMap((half) => {
-  const weights = fit(answered.filter((row) => row.half !== half));
+  const weights = fitWeights(answered.filter((row) => row.half !== half));
   return answered
     .filter((row) => row.half === half && row.rank === 0)
     .map((row) => ({ ...row, chance: computeLogistic(row.factors, weights) }));
