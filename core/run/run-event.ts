@@ -179,6 +179,18 @@ export const runEventSchema = z.discriminatedUnion('event', [
     share: amount('the share that is done'),
     text: text('the current step'),
   }),
+  event('workers', 'The workers that answer a queued batch, as they are now.', {
+    workers: z
+      .array(
+        z.object({
+          id: text('name of the worker: its machine and process'),
+          slots: whole('questions that it answers at once'),
+          running: whole('questions that it is answering'),
+          done: whole('questions that it has answered since it started'),
+        }),
+      )
+      .describe('those that were heard of within the time of a heartbeat'),
+  }),
   event('note', 'A notice for people.', { text: text('the notice') }),
   event('stream_ended', 'The command is over; no event follows.', { text: text('how it ended') }),
 ]);

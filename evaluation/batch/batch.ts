@@ -1,6 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import type { Attempt } from '../attempts/attempt.ts';
 import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
 import type { Question } from '../questions/question.ts';
@@ -53,10 +54,7 @@ export type BatchEvent =
   | { readonly kind: 'cache'; readonly team: string; readonly question: Question; readonly isHit: boolean }
   | { readonly kind: 'finished'; readonly attempt: Attempt }
   /** The machines that answer, if there are several. */
-  | {
-      readonly kind: 'workers';
-      readonly workers: readonly { readonly id: string; readonly running: number }[];
-    };
+  | { readonly kind: 'workers'; readonly workers: RunEvent<'workers'>['workers'] };
 
 /** The end of a batch. Finished questions are in the journal, and an unfinished batch can be resumed. */
 export type BatchEnd =

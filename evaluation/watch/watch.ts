@@ -87,6 +87,11 @@ export class Watch {
   /** Passes on the results of a batch: answers of an earlier run or from the cache, and the verdicts of the batch's scorer. */
   batchEvent(event: BatchEvent): void {
     if (event.kind === 'kept' || event.kind === 'finished') this.feed.add(createResultEvent(event.attempt));
+    else if (event.kind === 'workers')
+      this.feed.add({
+        event: 'workers',
+        workers: event.workers.map(({ id, slots, running, done }) => ({ id, slots, running, done })),
+      });
   }
 
   note(text: string): void {

@@ -115,6 +115,11 @@ export function LivePage({ page }: { readonly page: RunPlace }) {
             />
           </Card>
         )}
+        {state.workers === null ? null : (
+          <Card size="half" title="Workers" id="workers" nav="Workers">
+            <WorkerTable workers={state.workers} />
+          </Card>
+        )}
         {news.length === 0 ? null : (
           <Card title="Faults and notes" id="news" nav="Faults and notes">
             <NewsTable news={news} onMoment={(at) => change({ at })} />
@@ -643,6 +648,22 @@ function AgentTable({ state, place, onFilter, onLog }: AgentTableProps) {
       onOpen={({ id }) => onFilter(id === place.agent ? '' : id)}
     />
   );
+}
+
+type WorkerState = NonNullable<LiveState['workers']>[number];
+
+function WorkerTable({ workers }: { readonly workers: readonly WorkerState[] }) {
+  const columns: Column<WorkerState>[] = [
+    { header: 'worker', isText: true, value: ({ id }) => toLine(id, 60) },
+    createCount('slots', ({ slots }) => slots, 'Questions that it answers at once.'),
+    createCount('running', ({ running }) => running, 'Questions that it is answering.'),
+    createCount(
+      'finished',
+      ({ done }) => done,
+      'Questions that it has answered since it started, of all batches.',
+    ),
+  ];
+  return <ResultTable label="Workers" rows={workers} columns={columns} />;
 }
 
 function NewsTable({

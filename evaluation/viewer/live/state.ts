@@ -48,6 +48,8 @@ export interface LiveState {
   totals: { packets: number; bytes: number; tokens: number; unshown: number };
   faults: Map<string, number>;
   arms: Map<string, ArmState>;
+  /** The workers of a queued batch; null where the agents are this command's. */
+  workers: RunEvent<'workers'>['workers'] | null;
   progress: { readonly share: number; readonly text: string } | null;
   end: string | null;
 }
@@ -62,6 +64,7 @@ function createState(): LiveState {
     totals: { packets: 0, bytes: 0, tokens: 0, unshown: 0 },
     faults: new Map(),
     arms: new Map(),
+    workers: null,
     progress: null,
     end: null,
   };
@@ -114,6 +117,9 @@ function advance(state: LiveState, event: Timed): void {
       state.arms.set(event.arm, arm);
       break;
     }
+    case 'workers':
+      state.workers = event.workers;
+      break;
     case 'progress':
       state.progress = event;
       break;
