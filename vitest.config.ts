@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Files that need a process of their own, since the whole process is their subject. All others share few workers, which saves a start
@@ -20,43 +19,8 @@ const ALONE = [
 
 /** Tests that need minutes, such as those of endurance: `npm run test:release` runs them before a release. */
 const RELEASE = '{core,protocols,tools,evaluation,scripts,lab}/**/*.release.test.ts';
-/** A test that asks a real model more questions then. */
-const REAL_MODEL = 'scripts/tests/gaia/real-model.test.ts';
-
-/**
- * The files that take longest, the longest first. They begin before all others, also in a fresh clone, where Vitest knows sizes alone:
- * a run that ends with one of them waits for one worker while the others have nothing left to do.
- */
-const LONGEST = [
-  'scripts/tests/gaia/real-model.test.ts',
-  'protocols/layers/layers.test.ts',
-  'protocols/contract.test.ts',
-  'protocols/stacks/mcp/mcp-stacks.test.ts',
-  'scripts/tests/project/package.test.ts',
-  'lab/fuzz/fuzz.test.ts',
-  'tools/compute/python/python-tools.test.ts',
-  'tools/compute/python/python-escapes.test.ts',
-  'protocols/stacks/a2a/a2a-stacks.test.ts',
-  'scripts/tests/commands/hub.test.ts',
-  'protocols/stacks/plain/plain.test.ts',
-  'scripts/tests/commands/conformance.test.ts',
-  'scripts/tests/serve/serve-suites.test.ts',
-  'scripts/tests/project/extending.test.ts',
-  'scripts/tests/project/readme.test.ts',
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    // Projects stay apart: their workers differ.
-    const projects = [...new Set(sorted.map(({ project }) => project))];
-    const rank = ({ project, moduleId }: TestSpecification) => {
-      const place = LONGEST.findIndex((file) => moduleId.endsWith(file));
-      return projects.indexOf(project) * 1000 + (place === -1 ? LONGEST.length : place);
-    };
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
-  }
-}
+/** Tests that have more to try then: questions to a real model, and stacks in other languages. */
+const LARGER = ['scripts/tests/gaia/real-model.test.ts', 'protocols/stacks/languages/languages.test.ts'];
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -75,13 +39,12 @@ export default defineConfig(({ mode }) => ({
     retry: process.env.CI === 'true' ? 1 : 0,
     // More than there are cores: tests with real processes wait much of their time.
     maxWorkers: availableParallelism() + 2,
-    sequence: { sequencer: LongestFirst },
     projects:
       mode === 'release'
         ? [
             {
               extends: true,
-              test: { name: 'release', include: [RELEASE, REAL_MODEL], env: { GAIA_MESH_RELEASE: 'true' } },
+              test: { name: 'release', include: [RELEASE, ...LARGER], env: { GAIA_MESH_RELEASE: 'true' } },
             },
           ]
         : [

@@ -12,3 +12,11 @@ for language in python; do
     if (!existsSync(mark)) console.log(install);
   ")"
 done
+
+# With the same Python the tests of clients/python are run.
+bin=$(node --input-type=module --eval "
+  import path from 'node:path';
+  import { describePeer } from './protocols/stacks/languages/installation.ts';
+  console.log(path.dirname(describePeer('python').command));
+")
+[ -e "$bin/pytest" ] || "$bin/pip" install --quiet msgpack pytest
