@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
+import { resolveEngine, type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
@@ -27,8 +27,10 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
+  // The schema puts the keys in one order, whether the team's file or the command line set them.
+  const parsed = teamSchema.parse(team);
   // Answers do not depend on how packets are encoded and transported; the address of the model server is kept apart.
-  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(parsed);
   const {
     delivery: _delivery,
     transport: _transport,

@@ -63,7 +63,7 @@ export class Coordinator {
     checkQueueable(plan);
     const stamp = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15);
     const name = `gaia-${stamp}-${randomBytes(2).toString('hex')}`;
-    const queued = await buildQueuedPlan(plan, await storeFiles(plan, queue));
+    const queued = buildQueuedPlan(plan, await storeFiles(plan, queue));
     await queue.addBatch(name, queued);
     await queue.enqueue(name, queued, 'open');
     return new Coordinator(name, plan, queue);

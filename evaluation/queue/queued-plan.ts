@@ -8,7 +8,6 @@ import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import * as z from 'zod';
 import { toBatchLimits } from '../batch/limits.ts';
 import { resolveGaiaPaths } from '../plan/batch-places.ts';
-import { fingerprintTeam } from '../plan/fingerprint.ts';
 import { findSubmitter, type GaiaOptions, type GaiaPlan } from '../plan/gaia-plan.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
 import type { Question } from '../questions/question.ts';
@@ -74,21 +73,19 @@ export type QueuedQuestion = QueuedPlan['questions'][number];
 export type QueuedTeam = QueuedPlan['teams'][number];
 
 /** Builds the record of a plan whose files are in the database already. */
-export async function buildQueuedPlan(
+export function buildQueuedPlan(
   plan: RunPlan,
   files: ReadonlyMap<string, QueuedQuestion['file']>,
-): Promise<QueuedPlan> {
+): QueuedPlan {
   return {
     version: PLAN_VERSION,
     gaia_mesh: packageVersion,
-    teams: await Promise.all(
-      plan.teams.map(async ({ team: planned, concurrency }) => {
-        // Workers have the team as it is parsed: the order of its keys is part of the fingerprint.
-        const team = teamSchema.parse(JSON.parse(JSON.stringify(planned)));
-        const { model, promptVersion } = await fingerprintTeam(team);
-        return { team, model, prompt_version: promptVersion, in_order: concurrency === 1 };
-      }),
-    ),
+    teams: plan.teams.map(({ team, fingerprint, concurrency }) => ({
+      team,
+      model: fingerprint.model,
+      prompt_version: fingerprint.promptVersion,
+      in_order: concurrency === 1,
+    })),
     questions: plan.questions.map(({ attachment: _attachment, truths, ...question }) => ({
       ...question,
       truths: [...truths],
