@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { type Kysely, sql } from 'kysely';
 import type { Db, JobAttempt, PgBoss } from 'pg-boss';
 import * as z from 'zod';
@@ -11,6 +10,7 @@ import { isSuspect } from '../batch/journal/journal.ts';
 import { openPostgres } from '../store/sql/postgres.ts';
 import type { SqlDatabase } from '../store/sql/sql-database.ts';
 import { buildQueries } from '../store/sql/sql-store.ts';
+import { parseJsonCell } from '../store/sql/tables.ts';
 import type { StoreOptions } from '../store/store.ts';
 import { type QueuedPlan, queuedPlanSchema } from './queued-plan.ts';
 
@@ -76,6 +76,7 @@ export interface WorkerState {
 
 /** An attempt that was given to another worker, or to none any more. */
 interface Retried {
+  readonly jobId: string;
   readonly team: number;
   readonly key: Pick<AttemptKey, 'task_id' | 'cycle'>;
   readonly worker: string | null;
@@ -267,13 +268,10 @@ export class AttemptQueue {
 
   /** Takes an attempt of a team; undefined if none is waiting. */
   async claim(batch: string, team: number, worker: string): Promise<Claim | undefined> {
-    const [job] = await this.#boss
+    const jobs = await this.#boss
       .fetch<unknown>(nameQueue(batch, team), { batchSize: 1, includeMetadata: true })
-      .catch((error: unknown) => {
-        // Its batch has ended since the last look.
-        if (toErrorMessage(error).includes('does not exist')) return [];
-        throw error;
-      });
+      .catch(ignoreMissing);
+    const [job] = jobs ?? [];
     if (job === undefined) return undefined;
     const key = this.#parse(jobDataSchema, job.data, 'jobs');
     await this.#db.updateTable('attempts').set({ worker }).where('job_id', '=', job.id).execute();
@@ -292,16 +290,10 @@ export class AttemptQueue {
    * @returns false if the attempt was given to another worker meanwhile: nothing is stored then
    */
   async finish(claim: Claim, attempt: Attempt): Promise<boolean> {
-    const record = JSON.stringify(attemptSchema.parse(attempt));
-    return this.#db.transaction().execute(async (tx) => {
-      // The lock makes the order of the numbers that of the commits, so that collectors miss none.
-      await sql`SELECT pg_advisory_xact_lock(hashtext(${claim.batch}))`.execute(tx);
-      const db = this.#fromKysely(tx);
-      const queue = nameQueue(claim.batch, claim.team);
-      if (!(await isSettled(this.#boss.complete(queue, toFence(claim), null, { db })))) return false;
-      await this.#store(tx, claim.id, record);
-      return true;
-    });
+    const queue = nameQueue(claim.batch, claim.team);
+    return this.#store(claim.batch, claim.id, attempt, (db) =>
+      isSettled(this.#boss.complete(queue, toFence(claim), null, { db })),
+    );
   }
 
   /** Gives an attempt back untried. It is as if it had not been taken. */
@@ -344,8 +336,9 @@ export class AttemptQueue {
 
   /** Lists the attempts of a batch that were taken more than once, at most a page. */
   async listRetried(batch: string, teams: number): Promise<Retried[]> {
-    const queues = Array.from({ length: teams }, (_, team) => nameQueue(batch, team));
+    const queues = nameQueues(batch, teams);
     const { rows } = await sql<{
+      job_id: string;
       team: number;
       task_id: string;
       cycle: number;
@@ -354,11 +347,12 @@ export class AttemptQueue {
       state: string;
       output: unknown;
     }>`
-      SELECT a.team, a.task_id, a.cycle, a.worker, j.retry_count, j.state::text AS state, j.output
+      SELECT a.job_id, a.team, a.task_id, a.cycle, a.worker, j.retry_count, j.state::text AS state, j.output
       FROM ${sql.table(`${JOBS}.job`)} j JOIN ${sql.table(`${SCHEMA}.attempts`)} a ON a.job_id = j.id
       WHERE j.name = ANY(${queues}::text[]) AND a.finished IS NULL AND (j.retry_count > 0 OR j.state = 'failed')
       LIMIT ${QUEUE_LIMITS.page}`.execute(this.#db);
-    return rows.map(({ team, task_id, cycle, worker, retry_count, state, output }) => ({
+    return rows.map(({ job_id: jobId, team, task_id, cycle, worker, retry_count, state, output }) => ({
+      jobId,
       team,
       key: { task_id, cycle },
       worker,
@@ -369,28 +363,13 @@ export class AttemptQueue {
   }
 
   /** Stores the result of an attempt that no worker gets any more; false if it has one. */
-  async bury(batch: string, { team, key }: Retried, attempt: Attempt): Promise<boolean> {
-    const record = JSON.stringify(attemptSchema.parse(attempt));
-    return this.#db.transaction().execute(async (tx) => {
-      await sql`SELECT pg_advisory_xact_lock(hashtext(${batch}))`.execute(tx);
-      const found = await tx
-        .selectFrom('attempts')
-        .select('job_id')
-        .where('batch', '=', batch)
-        .where('team', '=', team)
-        .where('task_id', '=', key.task_id)
-        .where('cycle', '=', key.cycle)
-        .where('finished', 'is', null)
-        .executeTakeFirst();
-      if (found === undefined) return false;
-      await this.#store(tx, found.job_id, record);
-      return true;
-    });
+  async bury(batch: string, { jobId }: Retried, attempt: Attempt): Promise<boolean> {
+    return this.#store(batch, jobId, attempt);
   }
 
   /** Counts the attempts that are waiting or being answered. */
   async countLeft(batch: string, teams: number): Promise<number> {
-    const queues = Array.from({ length: teams }, (_, team) => nameQueue(batch, team));
+    const queues = nameQueues(batch, teams);
     const { rows } = await sql<{ count: string }>`
       SELECT count(*) AS count FROM ${sql.table(`${JOBS}.job`)}
       WHERE name = ANY(${queues}::text[]) AND state < 'completed'`.execute(this.#db);
@@ -405,8 +384,7 @@ export class AttemptQueue {
   /** Ends a batch: nothing of it is on the queue afterwards. Its results are kept. */
   async end(batch: string, teams: number, state: Exclude<BatchState, 'open'>): Promise<void> {
     await this.#setState(batch, state);
-    for (let team = 0; team < teams; team++)
-      await this.#boss.deleteQueue(nameQueue(batch, team)).catch(ignoreMissing);
+    for (const queue of nameQueues(batch, teams)) await this.#boss.deleteQueue(queue).catch(ignoreMissing);
   }
 
   /** Says that a worker is there, and what it does. */
@@ -436,13 +414,31 @@ export class AttemptQueue {
       .execute();
   }
 
-  async #store(tx: Kysely<QueueTables>, jobId: string, record: string): Promise<void> {
-    await tx
-      .updateTable('attempts')
-      .set({ record, finished: sql<number>`nextval('${sql.raw(`${SCHEMA}.finished`)}')` })
-      .where('job_id', '=', jobId)
-      .where('finished', 'is', null)
-      .execute();
+  /**
+   * Stores the result of an attempt that has none.
+   *
+   * @param mayStore what is done in the same transaction; nothing is stored if it returns false
+   */
+  async #store(
+    batch: string,
+    jobId: string,
+    attempt: Attempt,
+    mayStore: (db: Db) => Promise<boolean> = async () => true,
+  ): Promise<boolean> {
+    const record = JSON.stringify(attemptSchema.parse(attempt));
+    return this.#db.transaction().execute(async (tx) => {
+      // The lock makes the order of the numbers that of the commits, so that collectors miss none.
+      await sql`SELECT pg_advisory_xact_lock(hashtext(${batch}))`.execute(tx);
+      if (!(await mayStore(this.#fromKysely(tx)))) return false;
+      const stored = await tx
+        .updateTable('attempts')
+        .set({ record, finished: sql<number>`nextval('${sql.raw(`${SCHEMA}.finished`)}')` })
+        .where('job_id', '=', jobId)
+        .where('finished', 'is', null)
+        .returning('job_id')
+        .executeTakeFirst();
+      return stored !== undefined;
+    });
   }
 
   async #setState(name: string, state: BatchState): Promise<void> {
@@ -451,13 +447,13 @@ export class AttemptQueue {
 
   /** Forgets what a stopped batch left undone, and the failures that its shared cause made. */
   async #forgetUnfinished(name: string): Promise<void> {
-    const suspects: string[] = [];
+    const suspects: number[] = [];
     let after = 0;
     for (;;) {
       const page = await this.listResults(name, after);
       if (page.length === 0) break;
       for (const { attempt, finished } of page) {
-        if (isSuspect(attempt)) suspects.push(String(finished));
+        if (isSuspect(attempt)) suspects.push(finished);
         after = finished;
       }
     }
@@ -465,31 +461,13 @@ export class AttemptQueue {
       .deleteFrom('attempts')
       .where('batch', '=', name)
       .where(({ eb, or }) =>
-        or([
-          eb('finished', 'is', null),
-          ...(suspects.length === 0 ? [] : [eb('finished', 'in', suspects.map(Number))]),
-        ]),
+        or([eb('finished', 'is', null), ...(suspects.length === 0 ? [] : [eb('finished', 'in', suspects)])]),
       )
       .execute();
   }
 
-  /** Parses what the database says, since other programs can write to it, too. */
   #parse<T>(schema: z.ZodType<T>, cell: unknown, table: string): T {
-    let value = cell;
-    try {
-      if (typeof cell === 'string') value = JSON.parse(cell);
-    } catch (error) {
-      throw new MeshError(
-        'store',
-        `${this.location}: a row of ${table} is no JSON: ${toErrorMessage(error)}`,
-      );
-    }
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
-    throw new MeshError(
-      'store',
-      `${this.location}: a row of ${table} is not as Gaia Mesh writes it: ${formatIssues(parsed.error)}`,
-    );
+    return parseJsonCell(schema, cell, { location: this.location, table });
   }
 }
 
@@ -573,6 +551,9 @@ async function isSettled(call: Promise<unknown>): Promise<boolean> {
 }
 
 const nameQueue = (batch: string, team: number) => `${batch}/${team}`;
+
+const nameQueues = (batch: string, teams: number) =>
+  Array.from({ length: teams }, (_, team) => nameQueue(batch, team));
 
 const toFence = ({ id, retryCount }: Claim): JobAttempt => ({ id, retryCount });
 

@@ -18,13 +18,7 @@ import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { printError } from '../terminal/print.ts';
 import { type AttemptQueue, type WorkerState, waitOutFaults } from './attempt-queue.ts';
-import {
-  buildQueuedPlan,
-  checkQueueable,
-  hashContent,
-  planQueuedBatch,
-  type QueuedQuestion,
-} from './queued-plan.ts';
+import { buildQueuedPlan, hashContent, planQueuedBatch, type QueuedQuestion } from './queued-plan.ts';
 
 /** Milliseconds between two looks for results. */
 const COLLECT_MS = 300;
@@ -43,9 +37,10 @@ export class Coordinator {
   readonly #queue: AttemptQueue;
   readonly #spending: Spending;
   readonly #cause = new Map<string, SharedCause>();
+  /** Results by team, and by worker. */
+  readonly #asked = new Map<string, number>();
   readonly #done = new Map<string, number>();
   #journal: Journal | undefined;
-  #asked = 0;
 
   private constructor(name: string, plan: RunPlan, queue: AttemptQueue) {
     this.name = name;
@@ -57,10 +52,9 @@ export class Coordinator {
   /**
    * Stores a plan with its files, and queues its attempts.
    *
-   * @throws MeshError `usage` for a plan that cannot be spread, naming files that are too large; `store`
+   * @throws MeshError `usage`, naming files that are too large; `store`
    */
   static async start(plan: RunPlan, queue: AttemptQueue): Promise<Coordinator> {
-    checkQueueable(plan);
     const stamp = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15);
     const name = `gaia-${stamp}-${randomBytes(2).toString('hex')}`;
     const queued = buildQueuedPlan(plan, await storeFiles(plan, queue));
@@ -103,7 +97,7 @@ export class Coordinator {
     const wallSeconds = (performance.now() - startMs) / 1000;
     const teams = this.#plan.teams.map(({ team }): [string, TeamEnd] => [
       team.name,
-      { end, asked: Math.round(this.#asked / this.#plan.teams.length), wallSeconds },
+      { end, asked: this.#asked.get(team.name) ?? 0, wallSeconds },
     ]);
     for (const [worker, count] of [...this.#done].sort()) this.onNote(`worker ${worker}: ${count} answered`);
     return { teams: new Map(teams), end };
@@ -166,8 +160,8 @@ export class Coordinator {
     if (this.journal.has(attempt)) return undefined;
     this.#spending.add(attempt);
     this.journal.append(attempt);
-    this.#asked += 1;
-    if (worker !== null) this.#done.set(worker, (this.#done.get(worker) ?? 0) + 1);
+    countOne(this.#asked, attempt.team);
+    if (worker !== null) countOne(this.#done, worker);
     onEvent({ kind: 'finished', attempt });
     const cause = this.#cause.get(attempt.team) ?? new SharedCause();
     this.#cause.set(attempt.team, cause);
@@ -214,6 +208,10 @@ export class Coordinator {
     }
     return left;
   }
+}
+
+function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 const INTERRUPTED: Unfinished = { kind: 'interrupted', reason: 'the wait was interrupted; workers go on' };

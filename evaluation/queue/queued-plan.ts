@@ -165,22 +165,6 @@ export async function planQueuedBatch(
   };
 }
 
-/** Refuses options of a plan that only one machine could take. */
-export function checkQueueable({ teams, api, external }: RunPlan): void {
-  const faulty = teams.find(({ faults }) => faults !== undefined);
-  if (faulty !== undefined)
-    throw new MeshError(
-      'usage',
-      '--faults does not go with --queue: faults are repeated by their seed on one machine',
-    );
-  if (api !== undefined)
-    throw new MeshError(
-      'usage',
-      '--api does not go with --queue: workers cannot fetch files from the scoring API',
-    );
-  if (external.size > 0) throw new MeshError('usage', '--external does not go with --queue');
-}
-
 export function hashContent(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -69,7 +69,7 @@ export class Worker {
   readonly #queue: AttemptQueue;
   readonly #setup: WorkerSetup;
   readonly #claims = new Set<Claim>();
-  readonly #teams = new Map<string, ServedTeam>();
+  readonly #teams = new Set<ServedTeam>();
   /** Teams, or whole batches, of which nothing is taken: why, and since when. */
   readonly #refused = new Map<string, { why: string; sinceMs: number }>();
   readonly #redact = createRedactor(process.env);
@@ -95,7 +95,7 @@ export class Worker {
     } finally {
       idle.abort();
       await Promise.all(loops);
-      await Promise.all([...this.#teams.values()].map((served) => this.#closeTeam(served)));
+      await Promise.all([...this.#teams].map((served) => this.#closeTeam(served)));
       await this.#queue.leave(this.id).catch((error: unknown) => say(toErrorMessage(error)));
     }
     return this.#done;
@@ -113,18 +113,17 @@ export class Worker {
       else await this.#addTeams(name);
     }
     const names = new Set(open.map(({ name }) => name));
-    for (const [key, served] of this.#teams) {
+    for (const served of this.#teams) {
       const isOver = !names.has(served.batch);
       const isIdle = performance.now() - served.idleSinceMs > QUEUE_LIMITS.idleAgentsMs;
       if (served.users > 0 || !(isOver || isIdle)) continue;
-      if (isOver) this.#teams.delete(key);
+      if (isOver) this.#teams.delete(served);
       await this.#closeTeam(served);
     }
-    await this.#beat();
   }
 
   async #addTeams(batch: string): Promise<void> {
-    const known = [...this.#teams.values()].filter((served) => served.batch === batch);
+    const known = [...this.#teams].filter((served) => served.batch === batch);
     const plan = known[0]?.plan ?? (await this.#queue.readBatch(batch)).plan;
     for (const [index, queued] of plan.teams.entries()) {
       if (known.some((served) => served.index === index)) continue;
@@ -138,15 +137,7 @@ export class Worker {
       }
       this.#refused.delete(what);
       const idleSinceMs = performance.now();
-      this.#teams.set(nameTeam(batch, index), {
-        batch,
-        index,
-        queued,
-        plan,
-        mesh: undefined,
-        users: 0,
-        idleSinceMs,
-      });
+      this.#teams.add({ batch, index, queued, plan, mesh: undefined, users: 0, idleSinceMs });
     }
   }
 
@@ -200,9 +191,7 @@ export class Worker {
 
   /** Takes an attempt, if possible of a team whose agents are up. */
   async #take(): Promise<[ServedTeam, Claim] | undefined> {
-    const able = [...this.#teams.values()].sort(
-      (a, b) => Number(b.mesh !== undefined) - Number(a.mesh !== undefined),
-    );
+    const able = [...this.#teams].sort((a, b) => Number(b.mesh !== undefined) - Number(a.mesh !== undefined));
     for (const served of able) {
       // The agents are kept while the queue is asked.
       served.users += 1;
@@ -355,5 +344,3 @@ async function repeatUntil(
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }
-
-const nameTeam = (batch: string, index: number) => `${batch}/${index}`;
