@@ -104,22 +104,28 @@ export function toQuestion({ file: _file, ...question }: QueuedQuestion): Questi
 }
 
 /**
- * Returns what a team would run or read of a worker's own machine: commands, and files named by path. Whoever may write to the
- * database chooses them.
+ * Returns what a team would run, read or send of a worker's own machine: commands, files named by path, and variables. Whoever may
+ * write to the database chooses them.
  */
-export function listLocalParts({ agents, engine, engine_options: options = {}, adapter }: Team): string[] {
+export function listLocalParts(team: Team): string[] {
+  const { agents, engine, adapter } = team;
   const isPath = (text: string) => /[/\\]|\.[cm]?[jt]s\b/.test(text);
   const paths = [adapter, engine, ...agents.flatMap((agent) => [agent.tool, agent.engine ?? ''])].filter(
     isPath,
   );
   const prompts = agents.flatMap(({ prompt }) => prompt ?? []);
-  const commands = agents.flatMap(({ id, tool, options: own = {} }) =>
-    tool === 'mcp' && 'command' in own ? [`the command of agent ${id}`] : [],
+  // A foreign server is started by its command, or gets the variables that the team names.
+  const foreign = agents.flatMap(({ id, tool, options = {} }) =>
+    tool === 'mcp' || tool === 'a2a'
+      ? ['command', 'env', 'token'].filter((name) => name in options).map((name) => `${name} of agent ${id}`)
+      : [],
   );
-  const files = ['weights', 'replies'].flatMap((name) =>
-    typeof options[name] === 'string' ? [String(options[name])] : [],
+  const files = [team, ...agents].flatMap(({ engine_options: options = {} }) =>
+    ['weights', 'replies'].flatMap((name) =>
+      typeof options[name] === 'string' ? [String(options[name])] : [],
+    ),
   );
-  return [...paths, ...prompts, ...commands, ...files];
+  return [...new Set([...paths, ...prompts, ...foreign, ...files])];
 }
 
 /**

@@ -225,7 +225,7 @@ export class Worker {
       }
       // Agents or files are gone: another worker may have better ones.
       say(`${taskId}: ${error.message}`);
-      await waitOutFaults(() => this.#queue.countFailure(claim, error.message), say, aborting);
+      await waitOutFaults(() => this.#queue.countFailure(claim, this.#redact(error.message)), say, aborting);
       if (error.code === 'agent' || error.code === 'handshake') await this.#closeTeam(served);
       return;
     }

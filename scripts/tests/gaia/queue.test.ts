@@ -125,7 +125,7 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
     );
     const { stdout, stderr } = await work();
     expect(stdout).toBe('Answered 0 questions.\n');
-    expect(stderr).toContain('the command of agent ask');
+    expect(stderr).toContain('command of agent ask');
     expect(stderr).toContain('--trust-batches');
     expect((await gaia(['--cancel', name], folder)).code).toBe(0);
   });
