@@ -22,7 +22,7 @@ type Replies = readonly {
 
 /** The names of requests that are no method of MCP: a question of a task, and a message of A2A, whatever its method. */
 const ASK = 'ask';
-const SEND = 'SendMessage';
+export const SEND = 'SendMessage';
 /** Methods of MCP, beside those of tools, that are answered from a recording. */
 const OTHER_METHOD = /^(?:resources|prompts|completion)\//;
 const SEND_METHODS = new Set(['SendMessage', 'SendStreamingMessage', 'message/send', 'message/stream']);

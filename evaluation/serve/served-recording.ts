@@ -22,7 +22,13 @@ import * as z from 'zod';
 import { importTraffic } from '../traffic/import-traffic.ts';
 import type { Answer, AskRequest } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
-import { listExchanges, listQuestions, toMessageRequest, toQuestionRequest } from './recorded-exchanges.ts';
+import {
+  listExchanges,
+  listQuestions,
+  SEND,
+  toMessageRequest,
+  toQuestionRequest,
+} from './recorded-exchanges.ts';
 import { RecordedReplies } from './recorded-replies.ts';
 import { askTool, type serveOffer } from './serve-team.ts';
 import { Turns } from './turns.ts';
@@ -98,8 +104,8 @@ export class ServedRecording {
    */
   offer({ mcp, a2a }: { readonly mcp: boolean; readonly a2a: boolean }, hasToken: boolean): Offer {
     const hasAsk = this.counts.has('ask');
-    const hasMcp = hasAsk || this.#exchanges.some(({ what }) => MCP_METHOD.test(what));
-    const hasMessages = this.counts.has('SendMessage');
+    const hasMcp = hasAsk || this.#exchanges.some(({ what }) => what !== SEND);
+    const hasMessages = this.counts.has(SEND);
     const hasA2a = hasAsk || hasMessages;
     const refuse = (protocol: string, other: string) =>
       new MeshError(
@@ -266,8 +272,6 @@ export class ServedRecording {
     }
   };
 }
-
-const MCP_METHOD = /^(?:tools\/call |(?:resources|prompts|completion)\/)/;
 
 async function readCapture(file: string): Promise<Recording> {
   let why: string;
