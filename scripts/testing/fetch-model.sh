@@ -4,11 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-case $(uname) in
-  Darwin) caches=$HOME/Library/Caches ;;
-  *) caches=$HOME/.cache ;;
-esac
-cache=${XDG_CACHE_HOME:-$caches}/gaia-mesh
+. scripts/testing/cache-folder.sh
 model=SmolLM2-135M-Instruct.Q4_1.gguf
 
 [ -d "$cache/node-llama-cpp/node_modules/node-llama-cpp" ] || npm run --silent model -- install

@@ -3,11 +3,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-case $(uname) in
-  Darwin) caches=$HOME/Library/Caches ;;
-  *) caches=$HOME/.cache ;;
-esac
-folder=${XDG_CACHE_HOME:-$caches}/gaia-mesh/frameworks
+. scripts/testing/cache-folder.sh
+folder=$cache/frameworks
 wanted=examples/frameworks/requirements.txt
 cmp --silent "$wanted" "$folder/installed" && exit 0
 rm -rf "$folder"

@@ -1,15 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { parseRecording, RECORDING_FILE } from '@gaia-mesh/core/recording/recording.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { runCli, temporaryFolder } from '../../testing/cli.ts';
 import { readMetrics } from '../../testing/run-files.ts';
+import { startAgent } from '../../testing/started-agent.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'wire-format.md'), 'utf8');
@@ -21,22 +21,6 @@ function programOf(language: string, name: string): string {
   if (text === undefined) throw new Error(`the guide shows nothing in ${language}`);
   expect(text.trim().split('\n').length, `lines of ${language}`).toBeLessThan(60);
   return writtenFile(folder, name, text);
-}
-
-async function listening(child: ChildProcess, port: number): Promise<void> {
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const isUp = await new Promise((resolve) => {
-      const socket = net.connect({ host: '127.0.0.1', port });
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (isUp) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`nobody listens on port ${port}`);
 }
 
 /** Passes bytes on between the hub and the agent at `port`, and counts them: `toAgent` is what the hub wrote. */
@@ -66,13 +50,7 @@ async function countingProxy(port: number) {
 
 /** An agent of the guide that listens, and runs with it; each run ends before the next one begins. */
 async function agentOf(command: readonly [string, ...string[]], env: Readonly<Record<string, string>> = {}) {
-  const [program, ...args] = command;
-  const port = await freePort();
-  const child = spawn(program, [...args, String(port), '0'], {
-    env: { ...process.env, ...env },
-    stdio: 'ignore',
-  });
-  await listening(child, port);
+  const port = await startAgent(command, env);
   const proxy = await countingProxy(port);
   const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', port: proxy.port }] });
   return async () => {

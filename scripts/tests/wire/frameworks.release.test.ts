@@ -5,7 +5,7 @@ import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { Cli } from '../../testing/cli.ts';
-import { runWith, startAgent } from '../../testing/python-agent.ts';
+import { runWith, startAgent } from '../../testing/started-agent.ts';
 
 const frameworks = path.join(findCacheFolder(), 'frameworks');
 const python = path.join(frameworks, 'bin', 'python');
@@ -36,7 +36,12 @@ describe.skipIf(!isThere)('an agent of', () => {
     async (name) => {
       const program = path.join(codeFolder, 'examples', 'frameworks', `${name}_agent.py`);
       expect(readFileSync(program, 'utf8').trim().split('\n').length).toBeLessThanOrEqual(60);
-      const metrics = await runWith(await startAgent(python, program, env));
+      const metrics = await runWith(
+        await startAgent([python, '-B', program], {
+          ...env,
+          PYTHONPATH: path.join(codeFolder, 'clients', 'python'),
+        }),
+      );
       expect(metrics.status).toBe('answered');
       expect(metrics.token_sum).toBeGreaterThan(50);
     },

@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describePeer } from '@gaia-mesh/stacks/languages/installation.ts';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../testing/cli.ts';
-import { client, runWith, startAgent } from '../../testing/python-agent.ts';
+import { runWith, startAgent } from '../../testing/started-agent.ts';
 import { writtenFile } from '../../testing/team-file.ts';
 
+const client = path.join(codeFolder, 'clients', 'python');
 const { command: python } = describePeer('python');
 const isThere = existsSync(path.join(path.dirname(python), 'pytest'));
 if (!isThere && process.env.CI !== 'true')
@@ -26,7 +28,9 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('the client for Python', 
     const guide = readFileSync(path.join(client, 'README.md'), 'utf8');
     const [, text = ''] = /```python\n([\s\S]*?)```/.exec(guide) ?? [];
     expect(text.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(15);
-    const port = await startAgent(python, writtenFile(temporaryFolder(), 'first_sentence.py', text));
+    const port = await startAgent([python, '-B', writtenFile(temporaryFolder(), 'first_sentence.py', text)], {
+      PYTHONPATH: client,
+    });
     for (const adapter of ['json', 'msgpack'])
       expect(await runWith(port, '--adapter', adapter)).toMatchObject({
         answer: 'The mill was built in 1804',

@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import net from 'node:net';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
 import { expect, onTestFinished } from 'vitest';
 import { callCli } from './call-cli.ts';
@@ -10,18 +8,14 @@ import { temporaryFolder } from './cli.ts';
 import { readMetrics } from './run-files.ts';
 import { teamFile, writtenFile } from './team-file.ts';
 
-/** The folder of the client for agents in Python. */
-export const client: string = path.join(codeFolder, 'clients', 'python');
-
-/** Starts an agent in Python, and waits until it listens. */
+/** Starts a program that is an agent, with a free port and the id `0` as its last arguments, and waits until it listens. */
 export async function startAgent(
-  python: string,
-  program: string,
+  [program, ...args]: readonly [string, ...string[]],
   env: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const port = await freePort();
-  const child: ChildProcess = spawn(python, ['-B', program, String(port), '0'], {
-    env: { ...process.env, PYTHONPATH: client, ...env },
+  const child = spawn(program, [...args, String(port), '0'], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   onTestFinished(() => {
@@ -34,7 +28,7 @@ export async function startAgent(
       socket.once('connect', () => socket.destroy());
     });
     if (isUp) return port;
-    await delay(100);
+    await delay(50);
   }
   throw new Error(`${program} ended with ${child.exitCode}`);
 }
