@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { resolveEngine, type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
+import { isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
@@ -27,10 +28,8 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
     `${engine ?? team.engine}/${model ?? team.model ?? 'default'}`;
   const own = team.agents.filter(({ engine, model }) => engine !== undefined || model !== undefined);
   const hash = createHash('sha256');
-  // The schema puts the keys in one order, whether the team's file or the command line set them.
-  const parsed = teamSchema.parse(team);
   // Answers do not depend on how packets are encoded and transported; the address of the model server is kept apart.
-  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(parsed);
+  const { adapter: _adapter, model_host: _host, port_base: _ports, ...others } = stripPlace(team);
   const {
     delivery: _delivery,
     transport: _transport,
@@ -38,7 +37,7 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
     nats_subject: _subject,
     ...rest
   } = others;
-  hash.update(JSON.stringify(rest));
+  hash.update(JSON.stringify(rest, sortKeys));
   const folder = path.join(codeFolder, 'config', 'prompts');
   const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
   // Prompts contain these two texts, which are no files.
@@ -52,6 +51,12 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
     promptVersion: hash.digest('hex').slice(0, 32),
     servers: (await listServers(team)).join(' ') || undefined,
   };
+}
+
+/** Puts the keys of objects in one order, whether a team's file, the command line or a database has set them. */
+function sortKeys(_key: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Returns the URLs of the model servers that a team's agents ask, and what identifies the files of models that are run here. */
