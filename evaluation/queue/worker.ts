@@ -13,7 +13,7 @@ import type { Attempt } from '../attempts/attempt.ts';
 import { askInTime } from '../batch/batch.ts';
 import { createRedactor } from '../batch/redact.ts';
 import { MeshTeam } from '../batch/teams/mesh-team.ts';
-import { applyTeamOptions, planTeam } from '../plan/team-options.ts';
+import { applyTeamOptions, type PlannedTeam, planTeam } from '../plan/team-options.ts';
 import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
@@ -51,7 +51,7 @@ interface WorkerSetup {
 interface ServedTeam {
   readonly batch: string;
   readonly index: number;
-  readonly queued: QueuedTeam;
+  readonly planned: PlannedTeam;
   readonly plan: QueuedPlan;
   mesh: Promise<MeshTeam> | undefined;
   users: number;
@@ -130,14 +130,15 @@ export class Worker {
       const what = `team ${queued.team.name}, batch ${batch}`;
       const sinceMs = this.#refused.get(what)?.sinceMs;
       if (sinceMs !== undefined && performance.now() - sinceMs < REFUSAL_MS) continue;
-      const why = await this.#explainRefusal(queued);
-      if (why !== undefined) {
-        this.#refuse(what, why);
-        continue;
+      try {
+        const planned = await this.#plan(batch, queued);
+        this.#refused.delete(what);
+        const idleSinceMs = performance.now();
+        this.#teams.add({ batch, index, planned, plan, mesh: undefined, users: 0, idleSinceMs });
+      } catch (error) {
+        if (!(error instanceof MeshError)) throw error;
+        this.#refuse(what, error.message);
       }
-      this.#refused.delete(what);
-      const idleSinceMs = performance.now();
-      this.#teams.add({ batch, index, queued, plan, mesh: undefined, users: 0, idleSinceMs });
     }
   }
 
@@ -147,22 +148,28 @@ export class Worker {
     this.#refused.set(what, { why: said, sinceMs: performance.now() });
   }
 
-  /** Returns the reason why this worker cannot answer as this team; undefined if it can. */
-  async #explainRefusal({ team, model, prompt_version }: QueuedTeam): Promise<string | undefined> {
+  /**
+   * Plans a batch's team as this worker would run it.
+   *
+   * @throws MeshError if this worker cannot answer as this team
+   */
+  async #plan(batch: string, { team, model, prompt_version }: QueuedTeam): Promise<PlannedTeam> {
     const local = listLocalParts(team);
     if (local.length > 0 && !this.#setup.trusts)
-      return `it runs or reads parts of this machine (${local.join(', ')}): start the worker with --trust-batches if you trust who writes to the database`;
-    try {
-      applyTeamOptions(team, {});
-      const { fingerprint } = await planTeam(team, {}, this.#setup.out);
-      if (fingerprint.promptVersion !== prompt_version || fingerprint.model !== model)
-        return 'its prompts, tools or model differ from those here, which could change results';
-      await checkTeamModels(team);
-      return undefined;
-    } catch (error) {
-      if (error instanceof MeshError) return error.message;
-      throw error;
-    }
+      throw new MeshError(
+        'config',
+        `it runs or reads parts of this machine (${local.join(', ')}): start the worker with --trust-batches if you trust who writes to the database`,
+      );
+    applyTeamOptions(team, {});
+    const planned = await planTeam(team, {}, path.join(this.#setup.out, batch, team.name));
+    const { promptVersion, model: own } = planned.fingerprint;
+    if (promptVersion !== prompt_version || own !== model)
+      throw new MeshError(
+        'config',
+        'its prompts, tools or model differ from those here, which could change results',
+      );
+    await checkTeamModels(team);
+    return planned;
   }
 
   /** Takes and answers one attempt after the other. */
@@ -235,8 +242,8 @@ export class Worker {
   }
 
   async #ask(served: ServedTeam, { batch, key }: Claim): Promise<Attempt> {
-    const { plan, queued } = served;
-    const { team } = queued;
+    const { plan, planned } = served;
+    const { team } = planned;
     const { aborting } = this.#setup;
     const found = plan.questions.find(({ taskId }) => taskId === key.task_id);
     if (found === undefined)
@@ -246,7 +253,7 @@ export class Worker {
       );
     served.mesh ??= this.#startTeam(served);
     const mesh = await served.mesh;
-    const question = await this.#place(found, key.cycle, this.#resolveFolders(served).files);
+    const question = await this.#place(found, key.cycle, this.#filesFolder(served));
     return askInTime(
       {
         team: team.name,
@@ -261,16 +268,13 @@ export class Worker {
     );
   }
 
-  async #startTeam(served: ServedTeam): Promise<MeshTeam> {
-    const { plan, queued } = served;
+  #startTeam(served: ServedTeam): Promise<MeshTeam> {
+    const { plan, planned } = served;
     const { store, observer, aborting } = this.#setup;
-    const { out, files } = this.#resolveFolders(served);
-    mkdirSync(files, { recursive: true });
-    const planned = await planTeam(queued.team, {}, out);
     return MeshTeam.start(
       planned,
       {
-        paths: { files, store },
+        paths: { files: this.#filesFolder(served), store },
         questions: plan.questions.map(toQuestion),
         repeat: plan.repeat,
         isBatch: true,
@@ -291,9 +295,8 @@ export class Worker {
     await isUp?.close().catch((error: unknown) => this.#setup.say(toErrorMessage(error)));
   }
 
-  #resolveFolders({ batch, queued }: ServedTeam): { out: string; files: string } {
-    const out = path.join(this.#setup.out, batch, queued.team.name);
-    return { out, files: path.join(this.#setup.out, batch, 'files') };
+  #filesFolder({ batch }: ServedTeam): string {
+    return path.join(this.#setup.out, batch, 'files');
   }
 
   /** Puts a question's file where the team can read it; it comes from the database, or from the cache of this machine. */
