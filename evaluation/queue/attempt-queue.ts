@@ -274,7 +274,9 @@ export class AttemptQueue {
     const [job] = jobs ?? [];
     if (job === undefined) return undefined;
     const key = this.#parse(jobDataSchema, job.data, 'jobs');
-    await this.#db.updateTable('attempts').set({ worker }).where('job_id', '=', job.id).execute();
+    // The name is for messages alone: the question does not wait for it.
+    const named = this.#db.updateTable('attempts').set({ worker }).where('job_id', '=', job.id).execute();
+    named.catch(() => undefined);
     return { id: job.id, retryCount: job.retryCount, batch, team, key };
   }
 
@@ -427,12 +429,13 @@ export class AttemptQueue {
   ): Promise<boolean> {
     const record = JSON.stringify(attemptSchema.parse(attempt));
     return this.#db.transaction().execute(async (tx) => {
-      // The lock makes the order of the numbers that of the commits, so that collectors miss none.
-      await sql`SELECT pg_advisory_xact_lock(hashtext(${batch}))`.execute(tx);
       if (!(await mayStore(this.#fromKysely(tx)))) return false;
+      // The lock, taken before the number, makes the order of the numbers that of the commits: collectors miss none.
+      const finished = sql<number>`(SELECT nextval('${sql.raw(`${SCHEMA}.finished`)}')
+        FROM pg_advisory_xact_lock(hashtext(${batch})))`;
       const stored = await tx
         .updateTable('attempts')
-        .set({ record, finished: sql<number>`nextval('${sql.raw(`${SCHEMA}.finished`)}')` })
+        .set({ record, finished })
         .where('job_id', '=', jobId)
         .where('finished', 'is', null)
         .returning('job_id')
