@@ -11,7 +11,6 @@ import path from 'node:path';
 const LINUX_ALONE = {
   namespaces: 'only Node can keep agents and sandboxed code off the network (no unshare)',
   prlimit: 'memory beside a heap of JavaScript is not bounded (no prlimit)',
-  pythonSandbox: "the system's Python is not used; Pyodide is",
   procFiles: 'CPU time of other processes, stolen time and memory in use are not known (no /proc)',
 } as const;
 

@@ -22,7 +22,7 @@ import {
 import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { probePython } from '@gaia-mesh/tools/compute/python/python-sandbox.ts';
+import { findPython } from '@gaia-mesh/tools/compute/python/pyodide-python.ts';
 import { findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
 import { queryModelCapabilities } from '@gaia-mesh/tools/engines/registry.ts';
@@ -200,17 +200,15 @@ async function checkNats(environment: NodeJS.ProcessEnv): Promise<Finding> {
   }
 }
 
-/**
- * Reports what would run the Python of questions, and its guarantees. Agents that users write in Python need `python3`
- * in any case.
- */
+/** Reports the Python that runs code of questions. Agents that users write in Python need `python3` in any case. */
 async function checkPython(): Promise<Finding> {
-  const { backend, version, guarantees, missing } = await probePython();
-  if (backend === 'none') return { what: 'Python', status: 'note', detail: missing.join('; ') };
-  const name = backend === 'system' ? `Python ${version} of this system` : `Python ${version} as WebAssembly`;
-  const held = `in a sandbox with ${guarantees.length} guarantees`;
-  const why = missing.length === 0 ? '' : `; ${missing.join('; ')}`;
-  return { what: 'Python', status: 'ok', detail: `${name}, ${held}${why}` };
+  try {
+    const { version, guarantees, missing } = await findPython();
+    const held = `Python ${version} as WebAssembly, in a sandbox with ${guarantees.length} guarantees`;
+    return { what: 'Python', status: 'ok', detail: [held, ...missing].join('; ') };
+  } catch (error) {
+    return { what: 'Python', status: 'note', detail: toErrorMessage(error) };
+  }
 }
 
 /** Reports only the names of keys: a key must not appear on a screen. */

@@ -36,7 +36,7 @@ export const executePythonFile: DataTool<z.infer<typeof input>> = {
       ...tables,
     };
     const job = await createPythonJob(context, request, timeoutS);
-    return buildPythonReply(await findPool(context.workspace).once(job), job.backend);
+    return buildPythonReply(await findPool(context.workspace).once(job), job.python);
   },
 };
 

@@ -1,12 +1,11 @@
 // A process that runs Pyodide, see pyodide-python.ts. Arguments: `snapshot` or `serve`; Pyodide's folder; the memory of
 // a started interpreter, or ""; the folder of the task's files, or "". As `snapshot` it writes such a memory to its
-// standard output; as `serve` it takes requests, one JSON line each, as python-system.py does.
+// standard output; as `serve` it takes requests, one JSON line each.
 import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
 import { openRealm, type Realm } from './pyodide-realm.ts';
-import { DESK_BYTES, FILE_BYTES } from './python-backend.ts';
 
 declare global {
   var performRequest: () => void;
@@ -18,8 +17,13 @@ declare global {
  */
 const MAX_FILES = 500;
 const MAX_COPIED_BYTES = 64 * 1024 * 1024;
-/** Maximum bytes ever written, including deleted files, which may still be open. */
-const WRITTEN_BYTES = 2 * DESK_BYTES;
+/**
+ * Maximum bytes ever written, all in memory: nothing remains when the interpreter ends. Deleted files count, since they
+ * may still be open.
+ */
+const WRITTEN_BYTES = 128 * 1024 * 1024;
+/** Maximum size of a file that the code writes. */
+const FILE_BYTES = 32 * 1024 * 1024;
 /**
  * Additional time of a call, after which this process ends itself. The parent ends it earlier unless the parent is
  * gone.

@@ -10,12 +10,10 @@ import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { canHave } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
-import { codeFolder } from './guest/python-code.ts';
-import { GUARANTEES, type PythonBackend, type PythonRunContext } from './python-backend.ts';
 import type { PythonCommand } from './python-interpreter.ts';
 
 /**
- * Python as WebAssembly (Pyodide), in a Node process of its own: the back end for every platform.
+ * Python as WebAssembly (Pyodide), in a Node process of its own, on every platform.
  *
  * The code is separated from the machine by three layers, from the inside: the names that lead from Python to
  * JavaScript are removed; behind them is a fresh realm (`node:vm`) that has the language and nothing of Node, so no
@@ -44,12 +42,60 @@ const OWN_CODE = ['python-driver.py', 'python-tables.py', 'python-pyodide.py'];
 /** A folder that the next run keeps, as it does compiled code; see CACHE_FOLDER in core/run. */
 const CACHE_FOLDER = '.cache';
 
+/** The programs that run beside a user's Python. */
+const guestFolder = path.join(import.meta.dirname, 'guest');
+
+/** The guarantees, in the words of `doctor`. */
+const GUARANTEES = {
+  reads: 'reads the task’s files and Python itself, no other file',
+  writes: 'writes to a folder of its own in memory alone, of bounded size',
+  network: 'has no network',
+  environment: 'sees no variable of the environment',
+  processes: 'starts no process',
+  signals: 'reaches no other process',
+  memory: 'cannot take more memory than it is given',
+  kill: 'is gone when it is killed, whatever it does',
+} as const;
+
+/** The Python that runs code here. */
+export interface Python {
+  /** The version of Python. */
+  readonly version: string;
+  /** Guarantees that hold here, as doctor and the docs word them. */
+  readonly guarantees: readonly string[];
+  /** Guarantees that do not hold here. */
+  readonly missing: readonly string[];
+  /** Returns the command that starts an interpreter which sees these files. */
+  command(context: PythonRunContext): Promise<PythonCommand>;
+}
+
+export interface PythonRunContext {
+  /** Existing folder of the task's files, read-only to the code; undefined when there are none. */
+  readonly files: string | undefined;
+  /** The agent's own folder, which the code does not see. */
+  readonly workspace: string;
+  readonly memoryMegabytes: number;
+}
+
+let found: Promise<Python> | undefined;
+
 /**
- * Finds the installed Pyodide.
+ * Finds the installed Pyodide, once.
  *
  * @throws MeshError `tool` when the package is not installed
  */
-export async function findPyodide(): Promise<PythonBackend> {
+export function findPython(): Promise<Python> {
+  if (found === undefined) {
+    found = lookForPyodide();
+    // A later call finds what was installed in the meantime.
+    found.catch(() => {
+      found = undefined;
+    });
+  }
+  return found;
+}
+
+async function lookForPyodide(): Promise<Python> {
   const require = createRequire(import.meta.url);
   let folder: string;
   let version: string;
@@ -67,7 +113,6 @@ export async function findPyodide(): Promise<PythonBackend> {
   const isBounded = await canBoundData();
   const { memory, ...others } = GUARANTEES;
   return {
-    name: 'pyodide',
     version,
     guarantees: isBounded ? Object.values(GUARANTEES) : Object.values(others),
     missing: isBounded
@@ -99,7 +144,7 @@ function prepareSnapshot(cache: string, folder: string): Promise<string> {
   const hash = createHash('sha256');
   for (const file of [
     path.join(folder, 'package.json'),
-    ...OWN_CODE.map((name) => path.join(codeFolder, name)),
+    ...OWN_CODE.map((name) => path.join(guestFolder, name)),
   ]) {
     hash.update(readFileSync(file)).update('\0');
   }

@@ -3,15 +3,14 @@ import { createServer, type Server } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeBackEnds } from '../fixtures/back-ends.ts';
 import { computing, descendants } from '../fixtures/processes.ts';
 import { isRunning, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 import { TO_JAVASCRIPT } from '../fixtures/to-javascript.ts';
-import { MAX_TIMEOUT_S } from './python-sandbox.ts';
+import { MAX_TIMEOUT_S } from './python-reply.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 
-await describeBackEnds((python) => {
+describe('Python', () => {
   let agent: RestrictedAgent;
   let server: Server;
   let port = 0;
@@ -33,7 +32,7 @@ await describeBackEnds((python) => {
   });
 
   const call = (code: string, timeoutS = 30, taskId = 't1') =>
-    agent.call({ tool: 'python-repl', input: { code, timeout_s: timeoutS }, taskId, options: { python } });
+    agent.call({ tool: 'python-repl', input: { code, timeout_s: timeoutS }, taskId });
   const run = async (code: string) => textOf(await call(code));
   /** Each of some expressions on its own: what came of it, or the error's name. */
   const tries = async (setup: string, expressions: readonly string[]) => {
@@ -152,7 +151,7 @@ for act in (lambda: os.unlink("/files/data.txt"), lambda: os.truncate("/files/da
       for (const environment of environments) {
         expect(environment).not.toContain(SECRET);
         // With the agent's rights in it, Node would have them all.
-        if (python === 'pyodide') expect(environment).not.toContain('NODE_OPTIONS');
+        expect(environment).not.toContain('NODE_OPTIONS');
       }
     },
   );
@@ -267,7 +266,6 @@ os.unlink("large")
       const busy = other.call({
         tool: 'python-repl',
         input: { code: 'while True: pass', timeout_s: 10 },
-        options: { python },
       });
       await expect.poll(() => computing(other.pid), { timeout: 60_000 }).not.toEqual([]);
       const started = descendants(other.pid);
@@ -279,7 +277,7 @@ os.unlink("large")
     120_000,
   );
 
-  describe.runIf(python === 'pyodide')('JavaScript behind Python', () => {
+  describe('JavaScript behind Python', () => {
     test('has no name any more', async () => {
       const found = await tries('', [
         '__import__("js")',

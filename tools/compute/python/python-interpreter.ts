@@ -26,10 +26,7 @@ export const MAX_OUTPUT_BYTES = 100_000;
 const MAX_FLOOD_BYTES = 64 * 1024 * 1024;
 /** Maximum size of a reply; the driver's own limits are far lower. */
 const MAX_FRAME_BYTES = 64 * 1024;
-/**
- * Time limit of loading, which takes 0.05 s (system) to 5 s (Pyodide, the first time), and several times that when
- * other processes compete.
- */
+/** Time limit of loading, which takes 0.5 s to 5 s (the first time), and several times that when other processes compete. */
 const START_MS = 60_000;
 const STDERR_CHARACTERS = 4_096;
 const MAX_STDERR_LINE = 500;

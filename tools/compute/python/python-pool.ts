@@ -2,14 +2,14 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
-import type { PythonBackend, PythonRunContext } from './python-backend.ts';
+import type { Python, PythonRunContext } from './pyodide-python.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
 /**
  * Maximum interpreters of one agent that compute at the same time: each takes a core, and the machine has other work.
  */
 const MAX_RUNNING = 2;
-/** Maximum interpreters kept for a task's next call. An idle one takes memory (30 MB, Pyodide 250 MB) but no time. */
+/** Maximum interpreters kept for a task's next call. An idle one takes 250 MB but no time. */
 const MAX_KEPT = 4;
 /** Time after which an idle interpreter ends: a task's next call comes within minutes, or not at all. */
 const IDLE_MS = 300_000;
@@ -19,7 +19,7 @@ const MAX_WAITING = 64;
 const MAX_LOST = 1_000;
 
 export interface PythonJob {
-  readonly backend: PythonBackend;
+  readonly python: Python;
   readonly place: PythonRunContext;
   /** The driver's request, see python-driver.py. */
   readonly request: JsonObject;
@@ -74,7 +74,7 @@ class PythonPool {
       job.signal,
       this.#running.add(async () => {
         const { interpreter } = await PythonInterpreter.start(
-          await job.backend.command(job.place),
+          await job.python.command(job.place),
           job.signal,
         );
         try {
@@ -131,7 +131,7 @@ class PythonPool {
       await known.stop();
     }
     await this.#makeRoom();
-    const { interpreter } = await PythonInterpreter.start(await job.backend.command(job.place), job.signal);
+    const { interpreter } = await PythonInterpreter.start(await job.python.command(job.place), job.signal);
     session.interpreter = interpreter;
     session.hasFiles = hasFiles;
     return interpreter;

@@ -30,6 +30,6 @@ export const pythonRepl: DataTool<z.infer<typeof input>> = {
       ...(await collectTables(code, context)),
     };
     const job = await createPythonJob(context, request, timeoutS);
-    return buildPythonReply(await findPool(context.workspace).cell(context.taskId, job), job.backend);
+    return buildPythonReply(await findPool(context.workspace).cell(context.taskId, job), job.python);
   },
 };

@@ -1,11 +1,10 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as XLSX from '@e965/xlsx';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeBackEnds } from '../fixtures/back-ends.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Call, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 
-await describeBackEnds((python) => {
+describe('Python', () => {
   let agent: RestrictedAgent;
   beforeAll(async () => {
     agent = new RestrictedAgent();
@@ -17,7 +16,7 @@ await describeBackEnds((python) => {
   afterAll(() => agent.stop());
 
   const ask = (call: Omit<Call, 'options'>, options = {}) =>
-    agent.call({ ...call, options: { python, ...options } });
+    agent.call({ ...call, options });
   const repl = (code: string, more: { taskId?: string; timeout_s?: number } = {}) => {
     const { taskId, ...input } = more;
     return ask({
@@ -35,7 +34,7 @@ await describeBackEnds((python) => {
     const reply = await repl('import math\nprint("sum")\nsum(math.factorial(n) for n in range(20))');
     expect(reply).toEqual({
       text: 'sum\n128425485935180314\n',
-      data: { status: 'ok', output_bytes: 23, backend: python },
+      data: { status: 'ok', output_bytes: 23 },
     });
   });
 
@@ -305,8 +304,15 @@ await describeBackEnds((python) => {
       { python_timeout_s: 0.5 },
     );
     expect(tooLong.message).toContain('stopped after 0.5 s');
-    const absurd = await ask({ tool: 'python-repl', input: { code: '1' } }, { python_timeout_s: 3600 });
-    expect(absurd).toMatchObject({ code: 'config', message: expect.stringContaining('python_timeout_s') });
+    for (const [name, value] of [
+      ['python_timeout_s', 0],
+      ['python_timeout_s', 60.1],
+      ['python_memory_mb', 255],
+      ['python_memory_mb', 8193],
+    ] as const) {
+      const absurd = await ask({ tool: 'python-repl', input: { code: '1' } }, { [name]: value });
+      expect(absurd).toMatchObject({ code: 'config', message: expect.stringContaining(name) });
+    }
   });
 
   test('the task’s files are as they were after all this', () => {

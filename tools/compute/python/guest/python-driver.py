@@ -1,5 +1,5 @@
-# Runs requests inside the sandbox, before and around the user's code, in the system's Python as well as in Pyodide. The
-# code may do anything with this driver: it holds no secrets, and its caller treats all its output as data.
+# Runs requests inside the sandbox, before and around the user's code. The code may do anything with this driver: it
+# holds no secrets, and its caller treats all its output as data.
 import ast
 import builtins
 import io
