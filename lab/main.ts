@@ -9,7 +9,7 @@ await runProgram({
     {
       name: 'perf',
       group: 'Measure',
-      summary: 'the default run, a batch of tasks, how often the embedded engine is right, and the relay',
+      summary: 'the default run, a batch of tasks, and the relay',
       load: async () => (await import('./perf/perf.ts')).definePerf,
     },
     {
@@ -29,19 +29,6 @@ await runProgram({
       group: 'Measure',
       summary: 'what the tools of ten public MCP servers cost in tokens',
       load: async () => (await import('./measure/tool-results.ts')).defineToolResults,
-    },
-    {
-      name: 'scale',
-      group: 'Measure',
-      summary: 'set-up, throughput and memory of the hub for growing numbers of agents',
-      load: async () => (await import('./soak/scale.ts')).scale,
-    },
-    {
-      name: 'lab:prompt-tokens',
-      group: 'Measure',
-      summary:
-        'prompt tokens a question of react and supervisor for the same replies, also at another revision',
-      load: async () => (await import('./measure/prompt-tokens.ts')).definePromptTokens,
     },
     {
       name: 'lab:embedded',

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { defineTable, flag, option, text, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
+import { defineTable, flag, option, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import type { SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
+import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -16,29 +14,20 @@ import {
   writeTasks,
 } from '../measure/bench-runs.ts';
 import { createPublisher } from '../measure/publish.ts';
-import { compareRounds, formatRatio, runInterleaved } from '../measure/rounds.ts';
+import { compareRounds, estimateText, formatRatio, runInterleaved } from '../measure/rounds.ts';
 import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
-import { measureCodecs } from './codecs.ts';
-import { measureGrowth } from './growth.ts';
-import { buildResultsPart, buildResultsTables } from './results-page.ts';
-import { measureAnswers, measureBatch, measureStart } from './runs.ts';
+import { type BatchTimes, measureBatch, measureStart, type StartTimes } from './runs.ts';
 
 const START_ROUNDS = 11;
 const BATCH_ROUNDS = 5;
 const TASKS = 500;
-const CODEC_ROUNDS = 101;
 const RELAY_ROUNDS = 5;
 const WATCH_ROUNDS = 15;
 
 const perfTable = defineTable({
   options: z.object({
     json: flag('print the figures as JSON'),
-    questions: option(
-      '<file>',
-      'score the embedded engine on these questions (default: the shipped ones)',
-      text.optional(),
-    ),
     write: flag('write docs/results/runs.md (with --relay: docs/results/relay.md)'),
     /** True measures only the relay, with all its loads; undefined includes its quick loads. */
     relay: option(
@@ -48,7 +37,6 @@ const perfTable = defineTable({
       { no: 'leave out the relay' },
     ),
     watch: flag('measure only the cost of a page that follows a run, in pairs of batches'),
-    growth: flag('measure only how the time for foreign input grows when it is doubled'),
     rounds: option('<n>', 'run this many rounds, each target once in each', wholeNumber.optional()),
     quick: flag('with --relay: four agents and small packets only, as without it'),
   }),
@@ -60,38 +48,42 @@ export function definePerf(command: Command): void {
   defineOptions(command, perfTable, run);
 }
 
-/** Prints how often longer each kind of foreign input takes when it is doubled: twice, where the work is linear. */
-function runGrowthOnly(options: PerfOptions): void {
-  const growths = measureGrowth();
-  if (options.json) printJson(growths);
-  else
-    for (const { name, sizes, ms, ratio } of growths)
-      print(`${ratio.toFixed(1).padStart(5)} ×  ${name}: ${ms.at(-1)?.toFixed(0)} ms for ${sizes.at(-1)}`);
-}
-
 async function run(options: PerfOptions): Promise<void> {
   if (options.relay === true) return runRelayOnly(options);
   if (options.watch) return runWatchOnly(options);
-  if (options.growth) return runGrowthOnly(options);
   const { rounds } = options;
   const publish = createPublisher('docs/results/runs.md', options);
-  const file = options.questions === undefined ? undefined : resolveUserPath(options.questions);
-  const questions = file === undefined ? listShippedQuestions() : readTaskFile(file).tasks;
   console.error('runs of npm run bench …');
   const start = await measureStart(rounds ?? START_ROUNDS);
   console.error(`batches of ${TASKS} tasks …`);
-  const batch = await measureBatch(rounds ?? BATCH_ROUNDS, TASKS, questions);
-  console.error('the codecs …');
-  const codecs = await measureCodecs(rounds ?? CODEC_ROUNDS);
-  console.error(`questions of ${file ?? 'the shipped documents'} …`);
-  const answers = await measureAnswers(questions);
+  const batch = await measureBatch(rounds ?? BATCH_ROUNDS, TASKS, listShippedQuestions());
   const relay = options.relay === false ? undefined : await runRelay({ ...options, quick: true });
-  const tables = buildResultsTables(start, batch, codecs, answers);
+  const table = formatSpeed(start, batch);
   await publish({
-    report: { start, batch, codecs, answers, relay: relay && buildRelayReport(relay) },
-    text: [...Object.values(tables), ...(relay === undefined ? [] : [formatRelayTables(relay)])].join('\n\n'),
-    part: buildResultsPart(tables, file && path.basename(file)),
+    report: { start, batch, relay: relay && buildRelayReport(relay) },
+    text: [table, ...(relay === undefined ? [] : [formatRelayTables(relay)])].join('\n\n'),
+    part: {
+      facts: 'four agents, embedded engine, adapter json',
+      limits: ['Loopback is not a network, and a machine that others use at the same time is slower.'],
+      body: `Medians, with the 95 % interval of the median in brackets. The batch is of questions about the four shipped documents, four at a time.\n\n${table}`,
+    },
   });
+}
+
+/** Formats times and memory as a Markdown table. */
+function formatSpeed(start: StartTimes, batch: BatchTimes): string {
+  const { early, late } = batch.memory;
+  const growth = (from: number, to: number) => `${from.toFixed(0)} → ${to.toFixed(0)} MB`;
+  return formatMarkdownTable([
+    ['what', 'measured', 'wanted'],
+    ['`npm run bench`, from start to prompt', estimateText(start.wallMs, 'ms'), 'at most 1,500 ms'],
+    ['of it in the mesh (all but tools)', estimateText(start.meshMs, 'ms'), 'below 20 ms'],
+    [`${batch.tasks} tasks on live agents`, estimateText(batch.tasksPerS, 'tasks/s'), 'at least 100 tasks/s'],
+    ['time of one of them, median', estimateText(batch.p50Ms, 'ms'), ''],
+    ['time of one of them, 95th percentile', estimateText(batch.p95Ms, 'ms'), ''],
+    ['memory of hub and launcher, a quarter in → end', growth(early.hubMb, late.hubMb), 'flat'],
+    ['memory of the largest agent, a quarter in → end', growth(early.agentMb, late.agentMb), 'flat'],
+  ]);
 }
 
 async function runRelayOnly(options: PerfOptions): Promise<void> {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
-import { computeWilson } from '@gaia-mesh/evaluation/statistics/inference/confidence.ts';
 import * as z from 'zod';
 import { type RunMemory, runBench, useRunFolder, writeTasks } from '../measure/bench-runs.ts';
 import { type Estimate, estimateMedian, runInterleaved } from '../measure/rounds.ts';
@@ -73,31 +72,5 @@ export function measureBatch(rounds: number, tasks: number, questions: readonly 
         late: memory.findLast(({ agentMb }) => agentMb > 0) ?? NO_MEMORY,
       },
     };
-  });
-}
-
-const partSchema = z.object({ tasks: z.int(), normalized_em: z.number(), f1: z.number() });
-const answersSchema = partSchema.extend({ by_part: z.record(z.string(), partSchema) });
-
-/** Minimum questions of a part; smaller parts are left out. */
-const MIN_TASKS = 10;
-
-/** Shares of right answers, by part and over `all`, with the Wilson interval of the exact matches. */
-export type RightAnswers = Readonly<
-  Record<string, z.infer<typeof partSchema> & { readonly low: number; readonly high: number }>
->;
-
-/** Lets the mesh answer every question and measures the shares of right answers. */
-export function measureAnswers(questions: readonly Task[]): Promise<RightAnswers> {
-  return useRunFolder(async (folder) => {
-    const { stdout } = await runBench(folder, ['--tasks', writeTasks(folder, questions), '--json']);
-    const { by_part, ...all } = answersSchema.parse(JSON.parse(stdout));
-    const parts = Object.entries({ ...by_part, all }).filter(([, part]) => part.tasks >= MIN_TASKS);
-    return Object.fromEntries(
-      parts.map(([name, part]) => [
-        name,
-        { ...part, ...computeWilson(Math.round(part.normalized_em * part.tasks), part.tasks) },
-      ]),
-    );
   });
 }

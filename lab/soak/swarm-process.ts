@@ -1,4 +1,4 @@
-// Hosts synthetic agents for `soak` and `scale`, until the channel of the process that started it closes.
+// Hosts synthetic agents for `soak`, until the channel of the process that started it closes.
 // Usage: swarm-process.ts ID:PART …
 import { orderSchema, type SwarmEvent } from './swarm.ts';
 import { SyntheticAgent } from './synthetic-agent.ts';
