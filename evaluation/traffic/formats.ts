@@ -1,5 +1,4 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { agentSession } from './import/agent-session.ts';
 import { importChatLog } from './import/chat-log.ts';
 import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
 import { findA2aMethod, hasRpc, importJsonRpc } from './import/json-rpc.ts';
@@ -22,10 +21,6 @@ const FORMATS = {
     about: 'OpenTelemetry spans and log records (OTLP/JSON): GenAI, OpenInference, Vercel AI SDK',
     read: importOtlp,
     signOf: (value) => ['resourceSpans', 'resourceLogs'].find((key) => Array.isArray(toObject(value)?.[key])),
-  },
-  session: {
-    about: 'sessions of coding agents: Claude Code and Codex',
-    ...agentSession,
   },
   a2a: {
     about: 'JSON-RPC of A2A',

@@ -6,7 +6,7 @@ import { parseRecording, type Recording } from '@gaia-mesh/core/recording/record
 import { buildRecording } from './build-recording.ts';
 import { detectFormat, type FormatName, findFormat, formatNames } from './formats.ts';
 import { readSpans, type Span } from './import/otlp-spans.ts';
-import { toText } from './loose-values.ts';
+import { toObject, toText } from './loose-values.ts';
 import { ImportNotes, type SourceValue } from './message.ts';
 import { ORDER, PACKET_ID, PACKETS, RECORDING_HEADER, restoreEntry } from './packet-attributes.ts';
 import { readSource } from './read-source.ts';
@@ -44,7 +44,8 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   const name = format ?? detected?.name;
   if (name === undefined) {
     const own = recogniseOurJson(JSON.stringify(values[0]?.value ?? null));
-    const looks = own === undefined ? '' : ` (it looks like ${own}, which is no traffic)`;
+    const session = values.some(isAgentSession) ? ' (a session of a coding agent is not imported)' : '';
+    const looks = own === undefined ? session : ` (it looks like ${own}, which is no traffic)`;
     const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
     throw new MeshError(
       'config',
@@ -77,6 +78,13 @@ export function importTraffic(file: string, format: FormatName | null): Imported
       dropped,
     },
   };
+}
+
+/** Returns true for a line of a session that Claude Code or Codex keeps. */
+function isAgentSession({ value }: SourceValue): boolean {
+  const { sessionId, message, type, payload } = toObject(value) ?? {};
+  const isCodex = type === 'session_meta' || type === 'response_item';
+  return isCodex ? toObject(payload) !== undefined : typeof sessionId === 'string' && toObject(message) !== undefined;
 }
 
 function addNotes(before: readonly string[] = [], more: readonly string[]): string[] | undefined {

@@ -1,22 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { type DeliveryEvent, FaultyDelivery } from '@gaia-mesh/core/hub/delivery/faulty.ts';
+import { FaultyDelivery } from '@gaia-mesh/core/hub/delivery/faulty.ts';
 import type { Fault } from '@gaia-mesh/core/hub/faults/fault.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork } from '@gaia-mesh/core/hub/mesh-network.ts';
 import { createRouter } from '@gaia-mesh/core/hub/routing.ts';
-import { createMeshObserver } from '@gaia-mesh/core/run/mesh-events.ts';
 import { buildRunLedger } from '@gaia-mesh/core/run/metrics/run-ledger.ts';
-import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
-import { toFaultEvent } from '@gaia-mesh/core/run/run-faults.ts';
-import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { readEpochMs } from '@gaia-mesh/core/system/log.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { DeliveryLedger, type Fates } from './delivery-ledger.ts';
 import type { Swarm } from './swarm.ts';
-import { LOSSY, SYNTHETIC_TOOL } from './synthetic-agent.ts';
+import { LOSSY } from './synthetic-agent.ts';
 
 /** A fault in a round, at the fraction `at` (0 to 1) of it. */
 type InjectedFault =
@@ -58,8 +53,6 @@ interface RoundPlan {
   readonly injected: readonly InjectedFault[];
   /** Returns the fraction of the round that has passed, 0 to 1, when `packets` packets have come. */
   readonly progress: (packets: number) => number;
-  /** Observer of the round. */
-  readonly observer: RunObserver;
 }
 
 /** Results of a round. Packets are counted as the hub receives them, deliveries as it makes them. */
@@ -137,30 +130,11 @@ class SoakRound {
 
   static async begin(swarm: Swarm, plan: RoundPlan): Promise<SoakRound> {
     const ledger = new DeliveryLedger();
-    const { seed, faults, observer } = plan;
-    const emit = (event: NewRunEvent) => emitEvent(observer, event);
-    const onEvent = (event: DeliveryEvent) => emit(toFaultEvent(event));
-    const faulty = faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent });
+    const { seed, faults } = plan;
+    const faulty =
+      faults.length === 0 ? undefined : new FaultyDelivery({ seed, faults, onEvent: () => undefined });
     const runId = `soak-${seed}-${plan.number}${faults.length > 0 ? LOSSY : ''}`;
     const nodes = await swarm.nodes();
-    emit({
-      event: 'run_began',
-      run_id: runId,
-      team: `round ${plan.number}`,
-      adapter: plan.adapter,
-      engine: 'synthetic',
-      agents: nodes.map(({ id, tool }) => ({ id, tool })),
-      questions: null,
-    });
-    const events = createMeshObserver({
-      emit,
-      relayed: (batch) => observer.relayed?.(batch),
-      onLost({ id, tool }, reason) {
-        // The end of a round closes all connections, so losses are not reported then.
-        if (!round.#isOver) emit({ event: 'agent_lost', id, tool, reason });
-        round.#agentLost(id);
-      },
-    });
     const network = await MeshNetwork.connect({
       runId,
       adapter: await loadAdapter(plan.adapter),
@@ -169,11 +143,8 @@ class SoakRound {
       final: swarm.final,
       router: createRouter('broadcast'),
       observer: {
-        ...events,
-        broadcast(...broadcast) {
-          ledger.broadcast();
-          events.broadcast(...broadcast);
-        },
+        broadcast: () => ledger.broadcast(),
+        agentLost: ({ id }) => round.#agentLost(id),
       },
       maxFrameBytes: MAX_FRAME_BYTES,
       stallTimeoutMs: SOAK_STALL_MS,
@@ -245,14 +216,7 @@ class SoakRound {
     return count(links) + count(formerLinks);
   }
 
-  #emit(event: NewRunEvent): void {
-    emitEvent(this.#plan.observer, event);
-  }
-
   #inject(fault: InjectedFault): void {
-    const text =
-      fault.kind === 'kill' ? `kill process ${fault.process}` : `${fault.kind} agent ${fault.agent}`;
-    this.#emit({ event: 'fault_began', kind: fault.kind, fault: text });
     if (fault.kind === 'kill') {
       this.#kills += 1;
       this.#swarm.kill(fault.process);
@@ -283,7 +247,6 @@ class SoakRound {
       try {
         await this.#network.readmit(await this.#swarm.node(id));
         this.#ledger.back(id);
-        this.#emit({ event: 'agent_up', id, tool: SYNTHETIC_TOOL, where: 'is back' });
         return;
       } catch (error) {
         if (!(error instanceof MeshError) || performance.now() > deadlineMs) throw error;
@@ -304,19 +267,8 @@ class SoakRound {
         payload: { question, chunks: [] },
         timeoutMs: TASK_TIMEOUT_MS,
       };
-      this.#emit({ event: 'task_began', task_id: task.taskId, question });
-      const outcome = await this.#network.runTask(task, over);
-      const { status, answer } = outcome;
+      const { status, answer } = await this.#network.runTask(task, over);
       if (over.aborted) return;
-      this.#emit({
-        event: 'task_ended',
-        task_id: task.taskId,
-        status,
-        answer,
-        elapsed_ms: outcome.elapsedMs,
-        token_sum: outcome.counts.token_sum,
-        correct: answer === question ? 1 : 0,
-      });
       this.#tasks.ended += 1;
       if (status === 'answered') this.#tasks.answered += 1;
       if (status === 'answered' && answer !== question)
@@ -348,8 +300,4 @@ class SoakRound {
       await sleep(TICK_MS);
     }
   }
-}
-
-function emitEvent(observer: RunObserver, event: NewRunEvent): void {
-  observer.event?.({ ...event, time: readEpochMs() });
 }

@@ -5,15 +5,12 @@ import vm from 'node:vm';
 import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
-import { openWatch } from '@gaia-mesh/cli/command-line/watching.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import { defineTable, flag, option, seconds, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { createStyles, print, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { count, formatDecimals, formatPercent, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
-import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { drawInjectedFaults, type RoundReport, runSoakRound } from './soak-round.ts';
@@ -37,7 +34,6 @@ interface MemoryGrowth {
 
 const soakTable = defineTable({
   options: z.object({
-    ...watchShape,
     minutes: option('<n>', 'time for all rounds, at most', seconds.default(2)),
     packets: option('<n>', 'packets for all rounds, at most', wholeNumber.optional()),
     seed: option(
@@ -50,7 +46,6 @@ const soakTable = defineTable({
     rounds: option('<n>', 'rounds, each with a handshake of its own', wholeNumber.default(10)),
     json: flag('print the result as one JSON value'),
   }),
-  needs: watchNeeds,
 });
 
 /** Upper bound of drawn seeds: short enough to type. */
@@ -77,20 +72,13 @@ async function run(options: z.output<typeof soakTable.options>): Promise<void> {
   console.error(`seed ${seed}: ${agents} agents in ${processes} processes, ${rounds} rounds`);
   const { signal } = handleInterrupt('the soak');
   const packets = options.packets ?? Number.POSITIVE_INFINITY;
-  const watch = await openWatch(options, 'soak');
   const bar = await ProgressBar.start(rounds, 'rounds');
   const plan = { seed, agents, processes, rounds, minutes, packets };
-  const report = await runSoakCampaign(plan, signal, bar, watch)
-    .catch(async (error: unknown) => {
-      await watch?.close();
-      throw error;
-    })
-    .finally(() => bar.end());
+  const report = await runSoakCampaign(plan, signal, bar).finally(() => bar.end());
   if (options.json) printJson(report);
   else printReport(report);
   if (report.violations.length > 0) process.exitCode = 1;
   else if (signal.aborted) process.exitCode = EXIT.interrupted;
-  await watch?.end(report.violations.length > 0 ? 'not sound' : 'sound', signal);
 }
 
 function printReport(report: SoakReport): void {
@@ -185,12 +173,7 @@ const LOOKS = 1000;
  * Runs a bounded flood of synthetic agents through real connections, round after round, with injected faults
  * by seed.
  */
-async function runSoakCampaign(
-  plan: SoakPlan,
-  signal: AbortSignal,
-  bar: ProgressBar,
-  watch: Watch | undefined,
-): Promise<SoakReport> {
+async function runSoakCampaign(plan: SoakPlan, signal: AbortSignal, bar: ProgressBar): Promise<SoakReport> {
   const before = process.getActiveResourcesInfo();
   const startMs = performance.now();
   const violations: string[] = [];
@@ -199,9 +182,7 @@ async function runSoakCampaign(
   const swarm = await Swarm.start(plan.agents, plan.processes, (message) => violations.push(message));
   try {
     for (let number = 1; number <= plan.rounds && !signal.aborted; number++) {
-      const observer = watch?.beside({}) ?? {};
-      const report = await runSoakRound(swarm, { ...planRound(plan, number), observer }, signal);
-      for (const violation of report.violations) watch?.note(violation);
+      const report = await runSoakRound(swarm, planRound(plan, number), signal);
       rounds.push(report);
       memory.rest();
       violations.push(...report.violations.map((violation) => `round ${number}: ${violation}`));

@@ -70,26 +70,3 @@ test('a comparison of stacks tells the time and the bytes of each invocation, an
   expect(report).toMatchObject({ comparison: { sentence: expect.any(String) } });
   expect(await cli.ended()).toMatchObject({ code: 0 });
 });
-
-test('a soak tells its rounds, its faults and the flood, sampled, and is as sound as without a page', async () => {
-  const args = [
-    path.join(codeFolder, 'lab', 'lab.js'),
-    'soak',
-    '--packets',
-    '30000',
-    '--rounds',
-    '2',
-    '--watch',
-  ];
-  const cli = new Cli([...args, '--minutes', '0.5'], { program: process.execPath });
-
-  const { events } = await eventsOf(cli);
-
-  const runs = events.flatMap((event) => (event.event === 'run_began' ? [event.team] : []));
-  expect(runs).toEqual(['round 1', 'round 2']);
-  expect(events.some(({ event }) => event === 'fault_began')).toBe(true);
-  expect(events.some((event) => event.event === 'totals' && event.unshown > 1000)).toBe(true);
-  expect(events.filter(({ event }) => event === 'packet').length).toBeLessThan(15_000);
-  expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'sound' });
-  expect(await cli.ended()).toMatchObject({ code: 0 });
-});
