@@ -158,7 +158,7 @@ export class RunFaults {
 }
 
 /** Builds the event of a fault on one delivery. */
-export function toFaultEvent({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): NewRunEvent {
+function toFaultEvent({ kind, from, to, number, bytes, packet, delayMs }: DeliveryEvent): NewRunEvent {
   const { id, type, task_id } = packet;
   const event = kind === 'undeliverable' ? 'undeliverable' : 'fault';
   return { event, kind, from, to, number, id, type, task_id, bytes, delay_ms: delayMs };

@@ -84,7 +84,9 @@ export function importTraffic(file: string, format: FormatName | null): Imported
 function isAgentSession({ value }: SourceValue): boolean {
   const { sessionId, message, type, payload } = toObject(value) ?? {};
   const isCodex = type === 'session_meta' || type === 'response_item';
-  return isCodex ? toObject(payload) !== undefined : typeof sessionId === 'string' && toObject(message) !== undefined;
+  return isCodex
+    ? toObject(payload) !== undefined
+    : typeof sessionId === 'string' && toObject(message) !== undefined;
 }
 
 function addNotes(before: readonly string[] = [], more: readonly string[]): string[] | undefined {
