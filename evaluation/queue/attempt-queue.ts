@@ -263,6 +263,8 @@ export class AttemptQueue {
         });
       }
     }
+    // Without statistics of the new rows, each fetch reads and sorts all that wait: 20 ms instead of 3 where 25,000 do.
+    await sql`ANALYZE ${sql.table(`${JOBS}.job`)}`.execute(this.#db);
     await this.#setState(name, 'open');
   }
 
