@@ -64,6 +64,20 @@ export const CONNECTION_LIMITS = {
   maxKnown: 256,
 } as const;
 
+/** Bounds of a network between two ends, see `core/transports/network/`. */
+export const NETWORK_LIMITS = {
+  /** Longest round trip: three times that of a satellite. A handshake waits longer for each of its messages. */
+  rttMs: 2_000,
+  /** Maximum bytes under way in a direction of a connection: more than the largest window of the usual systems. */
+  queuedBytes: 8 * 1024 * 1024,
+} as const;
+
+/**
+ * Maximum bytes of a line between two processes of a stack: a packet of the largest frame whose characters are written
+ * as escapes, of up to three times their bytes, and the line's own words.
+ */
+export const MAX_CONTROL_LINE_BYTES = 4 * MAX_FRAME_BYTES;
+
 /** Bounds of the memory that a server keeps for its clients. */
 export const KEPT_LIMITS = {
   /** Minimum of the whole budget; where requests may be large, it has room for some of the largest. */

@@ -2,6 +2,7 @@ import type { AgentEndpoint } from '../agent/spec.ts';
 import type { Team } from '../contracts/team.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
+import type { Network } from './network/network.ts';
 
 /** Connects a hub to agents. */
 export interface Dialler {
@@ -59,4 +60,6 @@ export interface RunTransportOptions {
   /** Agents that someone else started: they know nothing of this run yet. */
   readonly external: ReadonlySet<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The network between the hub and each agent, over TCP; null or undefined for the loopback alone. */
+  readonly network?: Network | null | undefined;
 }

@@ -1,5 +1,6 @@
 import net from 'node:net';
-import { listenOnPlace, trackConnections } from '@gaia-mesh/stacks/listen.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 
 /** A server on a free port of this machine; `close` ends it with all its connections. */
 interface FuzzListener {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_CONTROL_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { amount, wireSchema } from './contract/wire-schema.ts';
@@ -40,11 +41,18 @@ export class ControlChannel {
   readonly ended: Promise<void>;
   #last = 0;
 
-  /** @param answer answers the other process's questions */
-  constructor(socket: Socket, answer: (question: Question, signal: AbortSignal) => Promise<unknown>) {
+  /**
+   * @param answer answers the other process's questions
+   * @param maxLineBytes maximum bytes of a message; a longer one ends the channel
+   */
+  constructor(
+    socket: Socket,
+    answer: (question: Question, signal: AbortSignal) => Promise<unknown>,
+    maxLineBytes = MAX_CONTROL_LINE_BYTES,
+  ) {
     this.#socket = socket;
     socket.on('error', () => socket.destroy());
-    this.ended = this.#read(answer).then(
+    this.ended = this.#read(answer, maxLineBytes).then(
       () => this.#end('it closed the channel'),
       (error: unknown) => this.#end(toErrorMessage(error)),
     );
@@ -80,8 +88,11 @@ export class ControlChannel {
     this.#socket.destroy();
   }
 
-  async #read(answer: (question: Question, signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    for await (const line of readJsonLines(this.#socket, Number.POSITIVE_INFINITY)) {
+  async #read(
+    answer: (question: Question, signal: AbortSignal) => Promise<unknown>,
+    maxLineBytes: number,
+  ): Promise<void> {
+    for await (const line of readJsonLines(this.#socket, maxLineBytes)) {
       const message = messageSchema.parse(JSON.parse(line));
       if ('ask' in message) void this.#answer(message, answer);
       else if ('abort' in message) this.#running.get(message.call)?.abort();

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
@@ -14,18 +17,22 @@ export async function listenOnPlace(server: Server, endpoint: Endpoint): Promise
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Remembers the connections of `server` and returns a function that closes them and the server. */
-export function trackConnections(server: Server): () => Promise<void> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
+/**
+ * Listens at a socket file in a folder that only this user may enter.
+ *
+ * @returns the file, and a function that removes it
+ */
+export async function listenInPrivate(server: Server): Promise<{ file: string; remove: () => void }> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
+  const file = path.join(folder, 'socket');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    await listenOnPlace(server, { path: file });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { file, remove };
 }
 
 /** @throws MeshError `agent` if no server listens or the TLS handshake fails */

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { NETWORK_FORMS, type Network, parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import type { Stack, StackSettings, TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
-import type { Network } from '@gaia-mesh/stacks/shaping-relay.ts';
 import type { StackRef } from './peers/protocol.ts';
 
 /** All settings of two ends, in plain values; the certificate is created for the session. */
@@ -98,8 +98,11 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
     unsupportedReason: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
   },
   network: {
-    expected: 'none, lan, wan, mobile or rtt=40ms,rate=10mbit',
-    set: parseNetwork,
+    expected: `none, ${NETWORK_FORMS}`,
+    set(level) {
+      const network = parseNetwork(level);
+      return network === undefined ? undefined : { network };
+    },
     unsupportedReason: ({ transport }) =>
       transport === 'stdio' || transport === 'unix' ? 'its ends are on one machine' : undefined,
   },
@@ -117,25 +120,6 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
         : undefined,
   },
 };
-
-const MBIT = 1e6;
-/** Networks with names: a switch, two offices, a telephone. */
-const NETWORKS: Readonly<Record<string, Network | null>> = {
-  none: null,
-  lan: { rttMs: 0.5, bitsPerS: 1000 * MBIT },
-  wan: { rttMs: 40, bitsPerS: 100 * MBIT },
-  mobile: { rttMs: 80, bitsPerS: 10 * MBIT },
-};
-const OWN_NETWORK = /^rtt=(\d{1,4}(?:\.\d{1,3})?)ms,rate=(\d{1,6})(k|m|g)bit$/;
-const UNITS: Readonly<Record<string, number>> = { k: MBIT / 1000, m: MBIT, g: MBIT * 1000 };
-
-function parseNetwork(level: string): Pick<ArmSettings, 'network'> | undefined {
-  const named = Object.hasOwn(NETWORKS, level) ? NETWORKS[level] : undefined;
-  if (named !== undefined) return { network: named };
-  const [, rtt, rate, unit = ''] = OWN_NETWORK.exec(level) ?? [];
-  const bitsPerS = Number(rate) * (UNITS[unit] ?? 0);
-  return bitsPerS > 0 ? { network: { rttMs: Number(rtt), bitsPerS } } : undefined;
-}
 
 /** The parsed `--factor` options: levels of settings by factor, and the concurrencies at which every arm is measured. */
 interface Factors {

@@ -1,5 +1,6 @@
 import net, { type Socket } from 'node:net';
-import { type Endpoint, listenOnPlace, trackConnections } from '../listen.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
+import { type Endpoint, listenOnPlace } from '../listen.ts';
 
 /** Bytes that went through, counted as they came out of the sockets. */
 export interface ProxyBytes {

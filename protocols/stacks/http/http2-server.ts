@@ -1,7 +1,8 @@
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { listenOnPlace, trackConnections } from '../listen.ts';
+import { listenOnPlace } from '../listen.ts';
 import { type HttpServer, type ListenEndpoint, toUrlHost } from './http-server.ts';
 
 interface Http2Server extends HttpServer {

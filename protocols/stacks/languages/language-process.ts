@@ -1,15 +1,12 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import net, { type Socket } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Inbox } from '../contract/stack.ts';
 import { ControlChannel, type Question } from '../control-channel.ts';
+import { listenInPrivate } from '../listen.ts';
 import { findPeer, type Language } from './installation.ts';
 
 const packetQuestion = z.looseObject({ session: z.int(), packet: z.unknown() });
@@ -46,10 +43,8 @@ export class LanguageProcess {
 
   static async #start(language: Language, purpose: string): Promise<LanguageProcess> {
     const { command, args } = findPeer(language, purpose);
-    const file = path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`);
     const server = net.createServer();
-    server.listen(file);
-    await once(server, 'listening');
+    const { file, remove } = await listenInPrivate(server);
     // It ends with the socket, however this process ends.
     const child = spawn(command, [...args, file], { stdio: ['ignore', 'ignore', 'inherit'] });
     try {
@@ -67,7 +62,7 @@ export class LanguageProcess {
       throw error instanceof Error && error.cause instanceof Error ? error.cause : error;
     } finally {
       server.close();
-      await rm(file, { force: true });
+      remove();
     }
   }
 

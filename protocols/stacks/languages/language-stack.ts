@@ -14,7 +14,7 @@ import { processCountsSchema } from '../control-channel.ts';
 import { serveInChildren } from '../mcp/stdio/served-child.ts';
 import { findPeer, type Language } from './installation.ts';
 import { LanguageProcess } from './language-process.ts';
-import { WireRelay } from './wire-relay.ts';
+import { openWireRelay } from './wire-relay.ts';
 
 /** A stack whose two ends are written in another language. */
 interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
@@ -51,22 +51,23 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
     if (carrier === 'pipes')
       return serveInChildren(findPeer(language, purpose), { ...question, session: 0 }, inbox);
     const peer = await LanguageProcess.of(language, purpose);
-    const relay = settings.countsBytes === false ? undefined : await WireRelay.listen(carrier);
-    const advertisedPort = settings.advertisedPort ?? relay?.port ?? null;
+    const relay = settings.countsBytes === false ? undefined : await openWireRelay(carrier);
+    const relayPort = relay?.forwarder.port;
+    const advertisedPort = settings.advertisedPort ?? relayPort ?? null;
     const { session, value } = await peer.open(
       { ...question, settings: { ...question.settings, advertisedPort } },
       inbox,
     );
     const { port } = servedSchema.parse(value);
-    relay?.forwardTo(port);
+    relay?.forwarder.forwardTo(port);
     return {
       address: addressOf(advertisedPort ?? port),
-      port: relay?.port ?? port,
-      wire: () => relay?.bytes ?? null,
+      port: relayPort ?? port,
+      wire: () => relay?.count() ?? null,
       ask: (collect) => countProcess(peer, collect),
       async close() {
         await peer.close(session);
-        await relay?.close();
+        await relay?.forwarder.close();
       },
     };
   };

@@ -1,9 +1,10 @@
 import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { encodeFrame, FrameReader } from '@gaia-mesh/core/wire/frame.ts';
 import type { StackSettings } from '../contract/stack.ts';
-import { awaitConnection, type Endpoint, listenOnPlace, trackConnections } from '../listen.ts';
+import { awaitConnection, type Endpoint, listenOnPlace } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
 import type { Accept, MessageStream, StreamHandler } from './stream-stack.ts';
 

@@ -4,9 +4,10 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { StackSettings } from '../contract/stack.ts';
-import { listenOnPlace, trackConnections } from '../listen.ts';
+import { listenOnPlace } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
 import { createStreamStack, type MessageStream, type StreamHandler } from './stream-stack.ts';
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
+import { NetworkProcess } from '@gaia-mesh/core/transports/network/network-process.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import type { Network } from '@gaia-mesh/stacks/shaping-relay.ts';
 import { PeerProcess } from './peer-process.ts';
 import type { CommandOf, Counted, CpuUs, Load, Play, PlayResult } from './protocol.ts';
 
@@ -38,14 +39,14 @@ export class Pair {
   readonly isCounted: boolean;
   readonly #client: PeerProcess;
   readonly #server: PeerProcess;
-  readonly #between: PeerProcess | undefined;
+  readonly #between: NetworkProcess | undefined;
 
   private constructor(
     {
       client,
       server,
       between,
-    }: { client: PeerProcess; server: PeerProcess; between: PeerProcess | undefined },
+    }: { client: PeerProcess; server: PeerProcess; between: NetworkProcess | undefined },
     setup: Pair['setup'],
     isCounted: boolean,
     countRoundTrips: Pair['countRoundTrips'],
@@ -65,25 +66,24 @@ export class Pair {
   ): Promise<Pair> {
     const server = new PeerProcess(`server of ${stack.name}`);
     const client = new PeerProcess(`client of ${stack.name}`);
-    const between = network == null ? undefined : new PeerProcess(`network of ${stack.name}`);
+    const between = network == null ? undefined : new NetworkProcess(network);
     const kill = () => {
       for (const one of [client, server, between]) one?.kill();
     };
     signal.addEventListener('abort', kill, { once: true });
     try {
-      const ask = async (to: CommandOf<'relay'>['to']) =>
-        network == null ? undefined : between?.relay({ network, to });
-      const ports = await ask({});
-      const toServer = { ...settings, advertisedPort: ports?.there };
+      // One relay for each direction in which connections are opened.
+      const [there, back] = await Promise.all([between?.relay({}), between?.relay({})]);
+      const toServer = { ...settings, advertisedPort: there?.port };
       // The client's process starts at the same time.
       const [{ address, port }] = await Promise.all([
         server.serve({ stack, settings: toServer, exchanges, workMs }),
         client.count(),
       ]);
-      await ask({ there: port });
-      const toClient = { ...settings, advertisedPort: ports?.back };
-      const { ms, port: back } = await client.connect({ stack, settings: toClient, address, exchanges });
-      const relayed = await ask({ back });
+      await between?.relay({ port: there?.port, to: port });
+      const toClient = { ...settings, advertisedPort: back?.port };
+      const { ms, port: answers } = await client.connect({ stack, settings: toClient, address, exchanges });
+      const relayed = await between?.relay({ port: back?.port, to: answers });
       const { wire, isCounted } = await awaitAgreement(client, server, 0);
       const roundTrips = relayed?.roundTrips ?? null;
       const setup = { ms, wire, roundTrips };
@@ -91,7 +91,7 @@ export class Pair {
         { client, server, between },
         setup,
         isCounted,
-        async () => (await ask({}))?.roundTrips ?? null,
+        async () => (await between?.relay({ port: there?.port }))?.roundTrips ?? null,
       );
     } catch (error) {
       kill();

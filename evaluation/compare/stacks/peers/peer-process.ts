@@ -16,7 +16,6 @@ import {
   type Play,
   type PlayResult,
   playedSchema,
-  relayedSchema,
   servedSchema,
 } from './protocol.ts';
 
@@ -65,11 +64,6 @@ export class PeerProcess {
   /** Serves a stack and returns the address that clients connect to. */
   async serve(command: CommandOf<'serve'>): Promise<z.infer<typeof servedSchema>> {
     return this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
-  }
-
-  /** Puts a network between two others. */
-  async relay(command: CommandOf<'relay'>): Promise<z.infer<typeof relayedSchema>> {
-    return this.#ask({ do: 'relay', ...command }, relayedSchema, AGENT_START_TIMEOUT_MS);
   }
 
   async connect(command: CommandOf<'connect'>): Promise<z.infer<typeof connectedSchema>> {

@@ -3,7 +3,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackClient, StackServer } from '@gaia-mesh/stacks/contract/stack.ts';
 import { readProcessUsage } from '@gaia-mesh/stacks/meter/process-usage.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
-import { ShapingRelay } from '@gaia-mesh/stacks/shaping-relay.ts';
 import { play } from './load.ts';
 import {
   checkReplies,
@@ -38,7 +37,6 @@ interface Connected {
 export class Peer {
   readonly #over = new AbortController();
   #connected: Connected | undefined;
-  #relays: readonly ShapingRelay[] = [];
   #server: { readonly server: StackServer; readonly planned: PlannedInbox } | undefined;
 
   constructor() {
@@ -57,8 +55,6 @@ export class Peer {
         return this.#play(command);
       case 'count':
         return this.#count(command.collect);
-      case 'relay':
-        return this.#relay(command);
       case 'close':
         await this.close();
         return {};
@@ -69,18 +65,6 @@ export class Peer {
     this.#over.abort(new MeshError('interrupted', 'the comparison is over'));
     await this.#connected?.client.close();
     await this.#server?.server.close();
-    await Promise.all(this.#relays.map((relay) => relay.close()));
-  }
-
-  /** Puts a network between two other processes, one relay in each direction of dialling. */
-  async #relay({ network, to }: Extract<Command, { do: 'relay' }>) {
-    if (this.#relays.length === 0)
-      this.#relays = await Promise.all([ShapingRelay.listen(network), ShapingRelay.listen(network)]);
-    const [there, back] = this.#relays;
-    if (there === undefined || back === undefined) throw new Error('there are two relays');
-    if (to.there !== undefined) there.forwardTo(to.there);
-    if (to.back !== undefined) back.forwardTo(to.back);
-    return { there: there.port, back: back.port, roundTrips: there.roundTrips + back.roundTrips };
   }
 
   async #serve({ stack: ref, settings, exchanges, workMs }: Extract<Command, { do: 'serve' }>) {

@@ -124,12 +124,6 @@ export const commandSchema = z.discriminatedUnion('do', [
     /** Collects garbage first, so that the heap is what the process retains. */
     collect: z.boolean(),
   }),
-  z.strictObject({
-    do: z.literal('relay'),
-    network: z.strictObject({ rttMs: z.number().nonnegative(), bitsPerS: z.number().positive() }),
-    /** Ports of the server, and of a client that listens for answers, once they are known. */
-    to: z.strictObject({ there: z.int().optional(), back: z.int().optional() }),
-  }),
   z.strictObject({ do: z.literal('close') }),
 ]);
 export type Command = z.infer<typeof commandSchema>;
@@ -139,9 +133,6 @@ export type Play = z.infer<typeof playSchema>;
 
 export const servedSchema = z.strictObject({ address: z.string(), port: z.int().optional() });
 export const connectedSchema = z.strictObject({ ms: amount, port: z.int().optional() });
-/** A network's ports for the client and for the server's answers, and its round trips so far. */
-export const relayedSchema = z.strictObject({ there: z.int(), back: z.int(), roundTrips: amount });
-
 export const playedSchema = z.strictObject({
   /** Completed exchanges. */
   count: z.int().nonnegative(),

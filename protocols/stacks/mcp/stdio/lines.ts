@@ -18,6 +18,7 @@ export async function* readJsonLines(
     if (!Buffer.isBuffer(chunk)) throw new Error('pipes carry bytes');
     let rest = chunk;
     for (let at = rest.indexOf(NEWLINE); at !== -1; at = rest.indexOf(NEWLINE)) {
+      checkLength(length + at, most);
       yield Buffer.concat([...begun, rest.subarray(0, at)]).toString();
       begun = [];
       length = 0;
@@ -25,6 +26,10 @@ export async function* readJsonLines(
     }
     if (rest.length > 0) begun.push(rest);
     length += rest.length;
-    if (length > most) throw new MeshError('limit', `stdio line: expected at most ${most} bytes`);
+    checkLength(length, most);
   }
+}
+
+function checkLength(length: number, most: number): void {
+  if (length > most) throw new MeshError('limit', `stdio line: expected at most ${most} bytes`);
 }

@@ -1,9 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import net, { type Socket } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
 import { SETTLE_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, StackServer } from '../../contract/stack.ts';
@@ -14,6 +10,7 @@ import {
   processCountsSchema,
   type Question,
 } from '../../control-channel.ts';
+import { listenInPrivate } from '../../listen.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
 
 interface Child {
@@ -43,12 +40,10 @@ export async function serveInChildren(
   question: Question,
   inbox: Inbox,
 ): Promise<StackServer> {
-  const file = path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`);
   const children = new Set<Child>();
   const server = net.createServer((socket) => children.add(startServing(socket, question, inbox)));
   // Node reports sockets to the context that listens; these are not the stack's, so no meter must count them.
-  WireMeter.exit(() => server.listen(file));
-  await once(server, 'listening');
+  const { file, remove } = await WireMeter.exit(() => listenInPrivate(server));
   const counts = () => [...children].map((child) => child.counts);
   return {
     address: JSON.stringify({ command: program.command, args: [...program.args, file] }),
@@ -70,7 +65,7 @@ export async function serveInChildren(
       server.close();
       for (const { channel } of children) channel.close();
       await closed;
-      await rm(file, { force: true });
+      remove();
     },
   };
 }
