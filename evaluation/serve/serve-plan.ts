@@ -27,7 +27,7 @@ export const serveTable = defineTable({
   options: z.object({
     team: option('<name|file>', 'choose the team of agents', text.default('pipeline')),
     mcp: option(
-      '<how>',
+      '[how]',
       'serve MCP over HTTP or standard input and output',
       choice(['http', 'stdio']).optional(),
     ),

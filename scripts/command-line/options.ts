@@ -41,6 +41,7 @@ function addOption(command: Command, key: string, schema: z.core.$ZodType): void
     // A help that names the choices need not list them.
     if (inner instanceof z.ZodEnum && !inner.options.every((name) => help.includes(String(name))))
       option.argChoices = inner.options.map(String);
+    if (option.optional && inner instanceof z.ZodEnum) option.preset(String(inner.options[0]));
     command.addOption(option);
   }
   if (no !== undefined) command.addOption(new Option(flag.replace('--', '--no-'), no));

@@ -175,7 +175,7 @@ test('exchanges with a model are spans of their own, below the work of the agent
 test('a team that was served exports what it was asked, when it ends', async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, 'spans.jsonl');
-  const served = await startServe(['--mcp', 'http', '--otlp', file]);
+  const served = await startServe(['--mcp', '--otlp', file]);
   const client = new Client({ name: 'test', version: '1' });
   const headers = { Authorization: `Bearer ${served.token}` };
   await client.connect(
