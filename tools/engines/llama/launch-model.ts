@@ -44,7 +44,7 @@ const LLAMA_TOKEN = 'GAIA_MESH_LLAMA_TOKEN';
 const VARIABLES =
   /^(PATH|HOME|USERPROFILE|LANG|LC_\w+|TMPDIR|TEMP|TMP|SystemRoot|LD_LIBRARY_PATH|(CUDA|GGML|VK|HIP)_\w+)$/i;
 
-/** Time for the process's last words after its end. */
+/** Characters of the process's last words that are kept. */
 const STDERR_CHARACTERS = 2_000;
 
 interface Started {
