@@ -47,7 +47,7 @@ const NOBODY: readonly Link[] = [];
  * Decides which node may address which (`may_call` of the team file). A node that was asked may answer with
  * one packet for each request, even if its own list does not name the asker.
  */
-export class CallRights {
+class CallRights {
   /** Number of packets that wait for an answer, by asker and asked. */
   readonly #open = new Map<string, number>();
 

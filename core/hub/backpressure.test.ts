@@ -20,18 +20,6 @@ async function fullLink(stallTimeoutMs: number) {
 /** A connection that is being cut off takes bytes no more, and keeps none. */
 const isCutOff = (link: Link) => link.socket.sendFrames(Buffer.alloc(1));
 
-test('a destination that takes nothing is cut off by name after its time', async () => {
-  const link = await fullLink(1000);
-  vi.advanceTimersByTime(999);
-  expect(isCutOff(link)).toBe(false);
-  vi.advanceTimersByTime(1);
-  expect(isCutOff(link)).toBe(true);
-  expect(await link.socket.closed).toMatchObject({
-    code: 'agent',
-    message: 'took no bytes for 1 s with a full queue',
-  });
-});
-
 test('time in which the hub itself was stopped is one look, however long it was', async () => {
   const link = await fullLink(1000);
   // Of all timers that a stopped process has missed, one is due.

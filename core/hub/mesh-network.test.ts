@@ -103,13 +103,6 @@ describe('a task', () => {
     expect(await ask('small', { text: 'x' })).toMatchObject({ status: 'answered' });
   });
 
-  test('does not begin when the user has already given up', async () => {
-    const { ask, network } = await startMesh([answering('yes')]);
-
-    expect(await ask('t', {}, 1000, AbortSignal.abort())).toMatchObject({ status: 'failed' });
-    expect(network.initBytes).toBe(0);
-  });
-
   test('is over with its first final answer, which is relayed like any other packet (MP-43, MP-44)', async () => {
     const relayed: (string | undefined)[] = [];
     const { ask } = await startMesh(

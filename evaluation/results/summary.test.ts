@@ -59,22 +59,6 @@ describe('the summary of a team', () => {
     expect(summary).toMatchObject({ accuracy: null, low: null, high: null, answered: 1 });
   });
 
-  test('knows not what answers took that all came from the cache, which is not nothing, and marks them', () => {
-    const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
-    const summary = summaryOf(
-      ['a', 'b'].map((id) => questionOf(id)),
-      [attemptOf('a', cached), attemptOf('b', cached)],
-    );
-    const unknown = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
-
-    // This run took nothing, which is not what the answers cost.
-    expect(summary).toMatchObject({ cached: 2, correct: 2, tokens: 0, packets: 0, per_correct: unknown });
-    const table = formatBatchTable({ single: summary });
-    expect(table).toMatch(/in total \* +– +– +– +– +–\n +per right answer \* +– +– +– +– +–\n/);
-    expect(table).toContain('* 2 of 2 answers are from the cache');
-    expect(table).toContain('per question asked ');
-  });
-
   test('shows what answers from the cache took when they were asked, marked, and keeps it out of what this run took', () => {
     const cached = { cached: true, tokens: 0, cost: 0, packets: 0, bytes: 0, seconds: 0.001, model_calls: 0 };
     const took = { tokens: 300, cost: 0.03, packets: 6, bytes: 900, seconds: 4.5 };

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { checkOptionNeeds, optionFacts } from '../plan/option-table.ts';
+import { checkOptionNeeds } from '../plan/option-table.ts';
 import { servePlan, serveTable } from './serve-plan.ts';
 
 const parse = (typed: object = {}) => serveTable.options.parse(typed);
@@ -81,20 +81,6 @@ describe('the options of serve', () => {
     if (fault === undefined) check();
     else expect(check).toThrow(fault);
   });
-
-  test('are shown with a short help that begins with a verb, the common ones first', () => {
-    const { shape } = serveTable.options;
-    for (const [key, schema] of Object.entries(shape)) {
-      const { help, no, value } = optionFacts.get(schema) ?? {};
-      expect(help ?? no, key).toMatch(/^[a-z]+ \S/);
-      expect(value ?? '<flag>', key).toMatch(/^[<[].+[>\]]$/);
-    }
-    expect(optionFacts.get(shape.token)?.no).toBe('let every program on this machine ask');
-    const { common = [] } = serveTable;
-    expect(common.length).toBeGreaterThan(10);
-    expect(new Set(common).size).toBe(common.length);
-    for (const key of common) expect(Object.keys(shape)).toContain(key);
-  });
 });
 
 describe('a team to be served', () => {
@@ -152,21 +138,9 @@ describe('a team to be served', () => {
     expect([given.document, given.description]).toEqual(['Uta crossed it.', own.description]);
   });
 
-  test('without a description is called by its name', async () => {
-    const file = path.join(folder, 'mine.yaml');
-    writeFileSync(file, 'version: 1\nname: mine\nfinal: only\nagents: [{ id: only, tool: answer_alone }]\n');
-    expect((await plan({ team: file })).description).toBe('A team of agents that answers a question (mine)');
-  });
-
   test('keeps what it learned in the store that was named, and refuses one that it does not use', async () => {
     const store = path.join(folder, 'own.sqlite');
     expect((await plan({ team: 'overseer', store })).mesh.paths.store).toBe(store);
     await expect(plan({ store })).rejects.toThrow('--store has no effect');
-  });
-
-  test('that is not known is refused by its name', async () => {
-    await expect(plan({ team: 'pipelin' })).rejects.toMatchObject({
-      code: expect.stringMatching(/usage|config/),
-    });
   });
 });

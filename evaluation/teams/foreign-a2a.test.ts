@@ -129,65 +129,60 @@ async function connect(url: string, later?: 'stream' | 'poll' | 'push', more = {
 const options = (timeoutMs = 30_000) => ({ signal: new AbortController().signal, timeoutMs });
 const all = { streaming: true, pushNotifications: true };
 
+/** Each agent with ways of its own to hand over results, so that each way comes over HTTP and over gRPC. */
 describe.each([
-  ['by the official SDK', sdk],
-  ['by hand', bare],
-  ['by the official SDK over gRPC', byGrpc.sdk],
-  ['by hand over gRPC', byGrpc.bare],
-] as const)('an agent of A2A %s', (_how, serve) => {
-  test.each(['stream', 'poll', 'push'] as const)(
-    'answers by %s, with nothing dropped in silence',
-    async (later) => {
-      const peer = await connect(await serve(card(all)), later);
-      expect(peer.tools).toMatchObject([
-        { name: 'ask', description: expect.stringContaining('looks things up') },
-      ]);
-      const reply = await peer.call('ask', { message: 'Hello', document: 'A note.' }, options());
-      expect(reply).toMatchObject({ isError: false, images: [] });
-      expect(reply.texts).toEqual([
-        'You said: Hello|A note.',
-        '{"pages":3}',
-        '[link https://example.com/x, which is not fetched]',
-        '[file  application/x-y, 3 bytes, which is left out]',
-      ]);
-      expect(reply.data).toMatchObject({
-        state: 'TASK_STATE_COMPLETED',
-        artifacts: [
-          {
-            artifact_id: 'a',
-            parts: [{ text: 'You said: Hello|A note.' }, { data: { pages: 3 } }, {}, { bytes: 3 }],
-          },
-        ],
-      });
-    },
-  );
+  ['by the official SDK', sdk, ['stream', 'poll', 'push'], 'stream'],
+  ['by hand', bare, ['stream'], 'poll'],
+  ['by the official SDK over gRPC', byGrpc.sdk, ['poll'], 'stream'],
+  ['by hand over gRPC', byGrpc.bare, ['stream', 'push'], 'poll'],
+] as const)('an agent of A2A %s', (_how, serve, ways, other) => {
+  test.each(ways)('answers by %s, with nothing dropped in silence', async (later) => {
+    const peer = await connect(await serve(card(all)), later);
+    expect(peer.tools).toMatchObject([
+      { name: 'ask', description: expect.stringContaining('looks things up') },
+    ]);
+    const reply = await peer.call('ask', { message: 'Hello', document: 'A note.' }, options());
+    expect(reply).toMatchObject({ isError: false, images: [] });
+    expect(reply.texts).toEqual([
+      'You said: Hello|A note.',
+      '{"pages":3}',
+      '[link https://example.com/x, which is not fetched]',
+      '[file  application/x-y, 3 bytes, which is left out]',
+    ]);
+    expect(reply.data).toMatchObject({
+      state: 'TASK_STATE_COMPLETED',
+      artifacts: [
+        {
+          artifact_id: 'a',
+          parts: [{ text: 'You said: Hello|A note.' }, { data: { pages: 3 } }, {}, { bytes: 3 }],
+        },
+      ],
+    });
+  });
 
-  test.each(['stream', 'poll'] as const)(
-    'ends otherwise by %s: failed, rejected, asking back, a message alone',
-    async (later) => {
-      const peer = await connect(await serve(card(all)), later);
-      const ask = (message: string) => peer.call('ask', { message }, options());
-      expect(await ask('fail')).toMatchObject({
-        isError: true,
-        texts: ['clerk: TASK_STATE_FAILED', 'the archive is closed'],
-      });
-      expect(await ask('reject')).toMatchObject({
-        isError: true,
-        texts: ['clerk: TASK_STATE_REJECTED', 'not my job'],
-      });
-      expect(await ask('message')).toMatchObject({
-        isError: false,
-        texts: ['just so'],
-        data: { state: 'MESSAGE' },
-      });
-      const back = await ask('ask back');
-      expect(back).toMatchObject({ isError: false, data: { state: 'TASK_STATE_INPUT_REQUIRED' } });
-      expect(back.texts.join(' ')).toMatch(/asks back.* Which file\?/);
-      const { task_id } = Object(back.data);
-      const more = await peer.call('ask', { message: 'that one', task_id }, options());
-      expect(more.texts[0]).toBe('You said: that one');
-    },
-  );
+  test('ends otherwise: failed, rejected, asking back, a message alone', async () => {
+    const peer = await connect(await serve(card(all)), other);
+    const ask = (message: string) => peer.call('ask', { message }, options());
+    expect(await ask('fail')).toMatchObject({
+      isError: true,
+      texts: ['clerk: TASK_STATE_FAILED', 'the archive is closed'],
+    });
+    expect(await ask('reject')).toMatchObject({
+      isError: true,
+      texts: ['clerk: TASK_STATE_REJECTED', 'not my job'],
+    });
+    expect(await ask('message')).toMatchObject({
+      isError: false,
+      texts: ['just so'],
+      data: { state: 'MESSAGE' },
+    });
+    const back = await ask('ask back');
+    expect(back).toMatchObject({ isError: false, data: { state: 'TASK_STATE_INPUT_REQUIRED' } });
+    expect(back.texts.join(' ')).toMatch(/asks back.* Which file\?/);
+    const { task_id } = Object(back.data);
+    const more = await peer.call('ask', { message: 'that one', task_id }, options());
+    expect(more.texts[0]).toBe('You said: that one');
+  });
 
   test('has its task cancelled by who gives it up', async () => {
     const peer = await connect(await serve(card(all)), 'poll');

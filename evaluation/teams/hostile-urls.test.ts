@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
-import { createBoundedFetch } from '@gaia-mesh/stacks/http/bounded-fetch.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { dataToolPlace } from '@gaia-mesh/tools/fixtures/data-tool-place.ts';
 import { callService, type ServiceCall } from '@gaia-mesh/tools/web/call-service.ts';
@@ -139,8 +138,14 @@ describe('an agent of A2A', () => {
     return { own, reply };
   }
 
+  // All interfaces read their URL in one place: each URL is tried with one, and every seventh with all of them.
   test.each(
-    HOSTILE_URLS.flatMap((url) => ['JSONRPC', 'HTTP+JSON', 'GRPC'].map((name) => [name, url] as const)),
+    HOSTILE_URLS.flatMap((url, index) => {
+      const names = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+      return (index % 7 === 0 ? names : names.slice(index % 3, (index % 3) + 1)).map(
+        (name) => [name, url] as const,
+      );
+    }),
   )('leads neither token nor question to another host by the %s interface %j', async (name, url) => {
     const other = await trap();
     await ask(
@@ -197,17 +202,6 @@ describe('a server of MCP', () => {
       expect(own.seen.length).toBeGreaterThan(0);
     }
     expect(other.connections()).toBe(0);
-  });
-
-  test.each(REDIRECTS)('is asked by a fetch that follows no redirect (%i)', async (status) => {
-    const other = await trap();
-    const own = await serve((_seen, response) =>
-      response.writeHead(status, { Location: `http://${other.host}/` }).end(),
-    );
-    const bounded = createBoundedFetch(own.url, 100);
-    await expect(bounded(own.url, { headers: { 'x-token': TOKEN }, redirect: 'follow' })).rejects.toThrow();
-    await expect(bounded(`http://${other.host}/`)).rejects.toThrow(`expected one to ${own.url}`);
-    expect([own.seen.length, other.connections()]).toEqual([1, 0]);
   });
 
   test('does not lead to where it says that tokens are given out', async () => {

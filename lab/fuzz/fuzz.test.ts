@@ -11,7 +11,7 @@ test.each(fuzzTargets.filter(({ name }) => name !== 'volume'))(
   '$name stands hostile cases',
   async (target) => {
     // A damaged document mostly ends the thread that reads it.
-    const runs = target.name.startsWith('document:') ? 2 : 10;
+    const runs = target.name.startsWith('document:') ? 2 : 5;
     const { failure } = await target.fuzz({ seed: clockSeed, runs });
 
     expect(failure, `npm run fuzz -- --target ${target.name} --seed ${clockSeed}`).toBeNull();

@@ -97,25 +97,6 @@ describe('ed25519', () => {
     expect(run('test', seed).offers).toEqual(run('test', seed).offers);
   });
 
-  it('refuses a frame with a bit flipped anywhere', () => {
-    const { a, b } = run();
-    const sealed = Buffer.from(a.seal(bytes));
-    for (let bit = 0; bit < sealed.length * 8; bit++) {
-      const flipped = Buffer.from(sealed);
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(() => b.unseal(flipped), `bit ${bit}`).toThrow(refused);
-    }
-  });
-
-  it('refuses a frame cut anywhere, and one with more behind it', () => {
-    const { a, b } = run();
-    const sealed = Buffer.from(a.seal(bytes));
-    for (let length = 0; length < sealed.length; length++) {
-      expect(() => b.unseal(sealed.subarray(0, length)), `${length} bytes`).toThrow(refused);
-    }
-    expect(() => b.unseal(Buffer.concat([sealed, Buffer.of(0)]))).toThrow(refused);
-  });
-
   it('refuses what another signed, however it is labelled', () => {
     const { a, b, offers } = run();
     const sealed = Buffer.from(a.seal(bytes));

@@ -82,16 +82,6 @@ describe.each(MODEL_ENGINES)('with the %s engine', (name) => {
     },
   );
 
-  test('a refusal in words goes to the second model if one is named, and back if that refuses, too', async () => {
-    const words = 'I’m sorry, but I can’t help with that.';
-    const server = await serve(({ model }) => ({ content: model === 'm' ? words : TEXT }));
-    expect((await chatAt(server.url, ask)).outcome).toMatchObject({ content: words });
-    const options = { fallback_model: 'small' };
-    const { outcome, notes } = await chatAt(server.url, ask, { options });
-    expect(outcome).toMatchObject({ content: TEXT });
-    expect(notes).toEqual([expect.stringContaining('m refused to answer; small at')]);
-  });
-
   test.each<[string, ScriptedReply]>([
     ['no key', { status: 401, error: 'no such key' }],
     ['no quota', { status: 429, error: 'You exceeded your quota', code: 'insufficient_quota' }],

@@ -93,11 +93,6 @@ test('a prompt that does not fit the context is to be refused, not cut', async (
   expectFailure(outcome, 'cannot take the whole prompt', 'num_ctx');
 });
 
-test('tokens are the prompt and the completion as the server reports them', async () => {
-  const server = await serve([replying({ answer: 'Anna' }, { promptTokens: 169, tokens: 18 })]);
-  expect((await perform(server.url)).tokens).toBe(187);
-});
-
 test('a figure that the server leaves out counts as 0', async () => {
   const [part, done] = saying('{"answer":"Anna"}', { tokens: 18, pieces: 1 });
   const { prompt_eval_count: _, ...cached } = z.record(z.string(), z.unknown()).parse(done);
@@ -115,11 +110,6 @@ test.each([1, 2, 3, 5, 64, 1000])(
   },
 );
 
-test('half a character in an escape becomes a character that a packet can hold', async () => {
-  const server = await serve([{ kind: 'lines', lines: saying('{"answer":"a\\ud83d"}') }]);
-  expect((await perform(server.url)).outcome).toEqual({ answer: 'a\ufffd' });
-});
-
 test('an error in the middle of the stream is the failure, whatever was said before', async () => {
   const [part] = saying('{"answer":"Anna"}', { pieces: 1 });
   const error = { error: 'an error was encountered while running the model' };
@@ -134,12 +124,6 @@ test('lines that are not in the documented format fail', async () => {
   expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'expected message');
 });
 
-test('a busy server is asked again, and the answer counts', async () => {
-  const server = await serve([busy(), busy({}), replying({ answer: 'Anna' })]);
-  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
-  expect(server.requests).toHaveLength(3);
-});
-
 test('a server that stays busy is asked six times, then it is said (RA-24)', async () => {
   const server = await serve([busy()]);
   expectFailure(
@@ -149,14 +133,6 @@ test('a server that stays busy is asked six times, then it is said (RA-24)', asy
     'OLLAMA_MAX_QUEUE',
   );
   expect(server.requests).toHaveLength(6);
-});
-
-test('Retry-After may be a date', async () => {
-  const server = await serve([
-    busy({ 'Retry-After': new Date(0).toUTCString() }),
-    replying({ answer: 'Anna' }),
-  ]);
-  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
 });
 
 test('waiting for a busy server ends at once when the run does', async () => {
@@ -199,34 +175,6 @@ test.each([
   expect(server.requests).toHaveLength(times);
 });
 
-test('silence before the first byte ends with the timeout', async () => {
-  const server = await serve([{ kind: 'silence' }]);
-  expectFailure(
-    (await perform(server.url, { timeoutMs: 100 })).outcome,
-    'did not finish within 0.1 s',
-    '--question-time',
-  );
-});
-
-test.each<[string, FixtureReply]>([
-  ['before the first byte', { kind: 'silence' }],
-  ['in the middle', { kind: 'lines', lines: saying('{"answer":"Anna"}').slice(0, 1), ending: 'silence' }],
-])('an abort %s ends the request, on the server too', async (_, reply) => {
-  const end = new AbortController();
-  const server = await serve(() => {
-    setTimeout(() => end.abort(), 20);
-    return reply;
-  });
-  expectFailure((await perform(server.url, {}, end.signal)).outcome, 'the run ended');
-  await expect.poll(() => server.abandoned()).toBe(1);
-});
-
-test('a run that has ended asks nothing', async () => {
-  const server = await serve([replying({ answer: 'Anna' })]);
-  expectFailure((await perform(server.url, {}, AbortSignal.abort())).outcome, 'the run ended');
-  expect(server.requests).toHaveLength(0);
-});
-
 test('no server: how to start one, and how to do without', async () => {
   const server = await startOllama([]);
   await server.close();
@@ -240,49 +188,9 @@ test('no server: how to start one, and how to do without', async () => {
   );
 });
 
-test.each([
-  ['Anna', 'not JSON'],
-  ['{"antwort":"Anna"}', 'answer'],
-])('a reply %s is sent back once with the fault, and both replies count', async (bad, fault) => {
-  const server = await serve([{ kind: 'lines', lines: saying(bad) }, replying({ answer: 'Anna' })]);
-  expect(await perform(server.url)).toEqual({ outcome: { answer: 'Anna' }, tokens: 220 });
-  const [, , said, told] = server.requests[1]?.messages ?? [];
-  expect(said).toEqual({ role: 'assistant', content: bad });
-  expect(told?.role).toBe('user');
-  expect(told?.content).toContain(fault);
-});
-
-test('a model that cannot give a usable reply is asked twice, not more', async () => {
-  const server = await serve([{ kind: 'lines', lines: saying('Anna') }]);
-  const { outcome, tokens } = await perform(server.url);
-  expectFailure(outcome, 'no usable reply to ask in 2 attempts', 'not JSON');
-  expect(server.requests).toHaveLength(2);
-  expect(tokens).toBe(220);
-});
-
-test('a reply that was cut off says what to raise, and is not asked for again', async () => {
-  const server = await serve([{ kind: 'lines', lines: saying('{"answer":"An', { doneReason: 'length' }) }]);
-  expectFailure((await perform(server.url)).outcome, 'cut off', 'num_predict', 'num_ctx');
-  expect(server.requests).toHaveLength(1);
-});
-
 test('a reply that reached its limit but is whole counts', async () => {
   const server = await serve([replying({ answer: 'Anna' }, { doneReason: 'length' })]);
   expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
-});
-
-test('steps at the same time have their own replies and tokens', async () => {
-  let count = 0;
-  const server = await serve(() => replying({ answer: 'Anna' }, { promptTokens: 0, tokens: ++count }));
-  const runs = await Promise.all([perform(server.url), perform(server.url), perform(server.url)]);
-  expect(runs.map(({ tokens }) => tokens).sort()).toEqual([1, 2, 3]);
-});
-
-test('options that no server could take are refused before anything is sent', async () => {
-  const make = (options: EngineOptions['options'] = {}) =>
-    loadEngine('ollama', { options, prompts: () => PROMPT });
-  await expect(make({ num_ctx: 0 })).rejects.toThrow(/num_ctx/);
-  await expect(make({ temperature: 'hot' })).rejects.toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 test('a server without models is told from another program on its port, and from none', async () => {

@@ -152,16 +152,6 @@ test('a server that leaves its figures out: tokens and cost that nobody knows', 
   expect(usages).toEqual([{ model: 'gpt-4o', promptTokens: null, completionTokens: null, costUsd: null }]);
 });
 
-test('a filtered reply is asked for once more, then fails, and both count', async () => {
-  const server = await serve([{ content: '', finish: 'filtered' }]);
-  const { perform, usages } = engineAt(server.url);
-  expect(await perform(answer)).toMatchObject({
-    code: 'reply',
-    message: expect.stringContaining('content filter'),
-  });
-  expect(usages).toHaveLength(2);
-});
-
 test('an account that has nothing left is told at once: waiting does not fill it', async () => {
   const server = await serve([
     { status: 429, error: 'You exceeded your current quota', code: 'insufficient_quota' },

@@ -19,13 +19,6 @@ test('sorts each folder, its own files first (RA-35)', async () => {
   );
 });
 
-test('says so where there are none (RA-35)', async () => {
-  const place = taskPlace();
-  for (const files of [place.files, path.join(place.files, 'nothing'), undefined]) {
-    expect((await listFiles.run({}, { ...place, files })).text).toContain('No files found');
-  }
-});
-
 test('names no folders, no links to elsewhere, and no line breaks of a name', async () => {
   const place = taskPlace({ 'sub/deep.txt': '', 'a\nFiles found:': '' });
   writeFileSync(path.join(place.outside, 'secret.txt'), '');

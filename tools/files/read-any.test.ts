@@ -41,14 +41,6 @@ test('pictures and recordings are left to their tools (SV-14)', async () => {
   await expect(readAnyText(path.join(files, 'a.mp3'), idle)).rejects.toThrow('understand_audio');
 });
 
-test('a missing file is reported with its path (REQ-052)', async () => {
-  const { files } = taskPlace();
-  const missing = path.join(files, 'none.pdf');
-  await expect(readAnyText(missing, idle)).rejects.toThrow(
-    `none.pdf cannot be read (${missing}): there is no such file`,
-  );
-});
-
 test('an unreadable one, too (REQ-052)', async () => {
   const { files } = taskPlace({ 'a.bin': Uint8Array.from([0, 1, 2]) });
   await expect(readAnyText(path.join(files, 'a.bin'), idle)).rejects.toThrow(

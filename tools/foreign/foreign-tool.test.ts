@@ -191,22 +191,6 @@ describe('a call', () => {
     await expect(broken.ask({ tool: 'read', arguments: {} })).rejects.toThrow('a bug');
     expect([ended.warnings, broken.warnings, broken.close.mock.calls]).toEqual([[], [], []]);
   });
-
-  test('that fails on a connection which cannot be closed has its own reason', async () => {
-    const { ask, close } = useTool(() => Promise.reject(new MeshError('agent', 'gone')));
-    close.mockRejectedValue(new Error('not closed'));
-    await expect(ask({ tool: 'read', arguments: {} })).rejects.toThrow('gone');
-  });
-});
-
-test('where nothing is noted, calls go on', async () => {
-  const silent = { warn: undefined, noteUsage: undefined } as unknown as Partial<DataToolContext>;
-  expect((await hear({ texts: ['a'], lost: ['b'], data: { c: 1 } }, silent)).reply).toMatchObject({
-    text: 'a',
-  });
-  const { ask } = useTool(() => Promise.reject(new MeshError('limit', 'why')));
-  await expect(ask({ tool: 'read', arguments: {} }, silent)).rejects.toThrow('why');
-  expect(await ask({}, silent)).toMatchObject({ text: '3 tools of peer' });
 });
 
 describe('a connection', () => {
@@ -239,10 +223,6 @@ describe('a connection', () => {
 });
 
 describe('a reply', () => {
-  test('has the texts of the peer, without halves of characters', async () => {
-    expect((await hear({ texts: ['a\ud83d', 'b'] })).reply).toEqual({ text: 'a\ufffd\nb' });
-  });
-
   test('has the data, which are the text where there is none', async () => {
     const data = { id: { $number: '9007199254740993' } };
     expect((await hear({ texts: ['a'], data })).reply).toEqual({ text: 'a', data });

@@ -1,4 +1,4 @@
-import { DOC_INIT, FINAL_ANSWER, type JsonObject, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { DOC_INIT, type JsonObject, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { DataToolContext } from '../data-tool.ts';
@@ -136,39 +136,6 @@ describe('a member that is an A2A agent', () => {
     await expect(hand(task({ question: 'Q' }), undefined, own)).rejects.toThrow(
       'a2a: the team file names the variable A2A_TEST_KEY',
     );
-  });
-
-  test('answers a task, given the question and its document', async () => {
-    const { emitted, asked } = await hand(task({ question: 'Q', chunks: ['one, ', 'two'] }));
-    expect(emitted).toEqual([{ type: 'answer', payload: { answer: 'Paris' }, tag: FINAL_ANSWER }]);
-    expect(asked?.slice(0, 2)).toEqual(['ask', { message: 'Q', document: 'one, two' }]);
-    expect(asked?.[2]).toMatchObject({ timeoutMs: 300_000 });
-    for (const payload of [{ question: 'Q' }, { question: 'Q', chunks: [] }, { question: 'Q', chunks: [''] }])
-      expect((await hand(task(payload))).asked?.[1]).toEqual({ message: 'Q' });
-    await expect(hand(task({ chunks: [] }))).rejects.toThrow('question');
-  });
-
-  test.each<[reply: Partial<ForeignReply>, answer: string]>([
-    [{ texts: [' Paris\n'] }, 'Paris'],
-    [{ texts: ['all words'], data: { state: 'TASK_STATE_COMPLETED', answer: ' Paris ' } }, 'Paris'],
-    [{ texts: ['all words'], data: { state: 'TASK_STATE_COMPLETED', answer: '' } }, 'all words'],
-    [{ texts: ['all words'], data: { answer: 'without a state' } }, 'all words'],
-    [{ texts: ['all words'], data: { state: 'x', answer: 7 } }, 'all words'],
-  ])('takes of %j the answer %j', async (reply, answer) => {
-    const { emitted } = await hand(task({ question: 'Q' }), reply);
-    expect(emitted).toMatchObject([{ payload: { answer } }]);
-  });
-
-  test('fails where the agent asks back or gives no answer', async () => {
-    const data = { state: 'TASK_STATE_INPUT_REQUIRED', answer: 'x'.repeat(2000) };
-    await expect(hand(task({ question: 'Q' }), { texts: ['a'], data })).rejects.toMatchObject({
-      code: 'agent',
-      message: `the agent asks back (TASK_STATE_INPUT_REQUIRED): ${'x'.repeat(1000)}`,
-    });
-    await expect(hand(task({ question: 'Q' }), { texts: ['broken'], isError: true })).rejects.toMatchObject({
-      code: 'agent',
-      message: expect.stringContaining('broken'),
-    });
   });
 
   test('hands on the calls of other agents as they are', async () => {

@@ -309,15 +309,4 @@ describe('an answer', () => {
       `no network: 127.0.0.1:${server.port} cannot be reached (ECONNREFUSED)`,
     );
   });
-
-  test('is not mixed up with a bug of whoever reads it', async () => {
-    const server = await serve(hello);
-    const environment = { GAIA_MESH_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
-    const options = { environment, timeoutMs: 20_000, signal: new AbortController().signal };
-    const bug = new TypeError('x is not a function');
-    const read = fetchPublic(server.url, options, async () => {
-      throw bug;
-    });
-    await expect(read).rejects.toBe(bug);
-  });
 });

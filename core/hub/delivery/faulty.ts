@@ -40,7 +40,7 @@ const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undel
  * Copies a frame and flips one bit of its blob. The length prefix stays intact, since the connection would
  * fail otherwise.
  */
-export function corruptFrame(frame: Buffer, at: number): Buffer {
+function corruptFrame(frame: Buffer, at: number): Buffer {
   const copy = Buffer.from(frame);
   const bit = Math.floor(at * (copy.length - PREFIX_BYTES) * 8);
   const index = PREFIX_BYTES + (bit >>> 3);

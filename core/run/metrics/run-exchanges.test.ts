@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Workspace } from '../../agent/workspace.ts';
@@ -68,14 +68,6 @@ test('what each token of a task was is found in what its agent noted, and what w
   workspace.close();
 });
 
-test('a text is kept once a task, however often it is sent', () => {
-  const folder = temporaryFolder();
-  const workspace = workspaceIn(folder);
-  for (let i = 0; i < 5; i++) for (const turn of turns()) workspace.noteExchange(of('t'), turn);
-  workspace.close();
-  expect(linesWith(folder, DOCUMENT)).toBe(1);
-});
-
 test('what comes after the end of a task is in the total', async () => {
   const folder = temporaryFolder();
   const exchanges = new RunExchanges(folder, ['a']);
@@ -132,12 +124,6 @@ test('a request is named by what is asked, not by what is known of its parts', (
   expect(hashRequest(second)).not.toBe(hashRequest(first));
 });
 
-function linesWith(folder: string, text: string): number {
-  return readFileSync(path.join(folder, 'a', EXCHANGES_FILE), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes(text)).length;
-}
-
 /** What an agent's file has, line by line: a text of a task, and an exchange whose only message is that text. */
 const textLine = (taskId: string, text = 'Who built it?', digest = 'question') =>
   `${JSON.stringify({ task_id: taskId, digest, text })}\n`;
@@ -187,17 +173,6 @@ describe('the ledger of a task', () => {
     const exchanges = start();
     append('a', textLine('t') + exchangeLine('t'));
     expect(await exchanges.ended('t')).toEqual(ONE);
-    expect(await exchanges.total()).toEqual(ONE);
-  });
-
-  test('is none where no model was asked, and is given once', async () => {
-    const { append, start } = readExchanges();
-    const exchanges = start();
-    expect(await exchanges.ended('t')).toBeUndefined();
-    expect(await exchanges.total()).toBeUndefined();
-    append('a', textLine('t') + exchangeLine('t'));
-    expect(await exchanges.ended('t')).toEqual(ONE);
-    expect(await exchanges.ended('t')).toBeUndefined();
     expect(await exchanges.total()).toEqual(ONE);
   });
 
@@ -265,21 +240,6 @@ describe('the ledger of a task', () => {
     expect(await exchanges.ended('t')).toBeUndefined();
     expect(await exchanges.total()).toBeUndefined();
   });
-
-  test('lets others take a turn between two exchanges', async () => {
-    const { append, start } = readExchanges();
-    const exchanges = start();
-    append('a', textLine('t') + exchangeLine('t').repeat(5));
-    let turns = 0;
-    const takeTurn = () => {
-      turns += 1;
-      waiting = setImmediate(takeTurn);
-    };
-    let waiting = setImmediate(takeTurn);
-    await exchanges.ended('t');
-    clearImmediate(waiting);
-    expect(turns).toBeGreaterThanOrEqual(4);
-  });
 });
 
 describe('when the time is up', () => {
@@ -300,16 +260,6 @@ describe('when the time is up', () => {
     await exchanges.ended('t');
     append('b', textLine('late') + exchangeLine('late'));
     expect(await exchanges.total(() => true)).toEqual({ ...ONE, uncounted: 1 });
-  });
-
-  test('no further line is kept', async () => {
-    const { append, start } = readExchanges();
-    const exchanges = start();
-    append('a', textLine('t') + exchangeLine('t').repeat(2));
-    let looks = 0;
-    // Time for the text and the first exchange, and to count it.
-    const total = await exchanges.total(() => ++looks === 3);
-    expect(total).toEqual(ONE);
   });
 });
 

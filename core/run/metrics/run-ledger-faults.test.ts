@@ -159,25 +159,4 @@ describe('faults in the ledger', () => {
     expect(differences).toEqual([]);
     expect(lines?.unsent_bytes).toBe(24 + 7 + 2 - 12);
   });
-
-  it('are broken where a lost socket wrote what no ledger has', () => {
-    const { network, b, sockets, faults } = faultyRun();
-    b.alive = false;
-    sockets.b.bytesWritten += 3;
-
-    const { differences, faults: lines } = buildRunLedger(network, { faults });
-
-    expect(differences).toEqual(['faults: the sockets wrote 3 bytes that no ledger has']);
-    expect(lines?.unsent_bytes).toBe(-3);
-  });
-
-  it('leave what a live connection has not sent to the ledger', () => {
-    const { network, sockets, faults } = faultyRun();
-    sockets.b.bytesWritten -= 3;
-
-    const { differences, faults: lines } = buildRunLedger(network, { faults });
-
-    expect(differences).toEqual(['agent b (bs): bytes written: the hub has 52, the other side 49']);
-    expect(lines?.unsent_bytes).toBe(0);
-  });
 });

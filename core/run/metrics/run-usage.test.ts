@@ -76,31 +76,6 @@ test('a reply counts once, however often its usage is read', () => {
   a.close();
 });
 
-test('two replies that are alike count twice: of one agent, and of two', () => {
-  const usage = new RunUsage(folder, ['a', 'b']);
-  const [a, b] = [workspaceOf('a'), workspaceOf('b')];
-  for (const workspace of [a, a, b]) workspace.noteUsage('t', reply('m', 0.5));
-
-  const book = usage.ended('t');
-
-  expect(book.entries).toEqual([{ ...reply('m', 1.5), calls: 3, prompt_tokens: 300, completion_tokens: 30 }]);
-  expect(usage.total).toEqual(sums(3, 1.5));
-  a.close();
-  b.close();
-});
-
-test('two readers of the same files do not change what each of them counts', () => {
-  const first = new RunUsage(folder, ['a']);
-  const a = workspaceOf('a');
-  a.noteUsage('t', reply('m', 1));
-  const second = new RunUsage(folder, ['a']);
-  a.noteUsage('t', reply('m', 2));
-
-  expect(second.ended('t').total).toEqual(sums(1, 2));
-  expect(first.ended('t').total).toEqual(sums(2, 3));
-  a.close();
-});
-
 test('what an earlier run left in the file of an agent that was started by hand is not of this one', () => {
   const before = workspaceOf('a');
   before.noteUsage('t', reply('m', 1));
@@ -151,21 +126,6 @@ function appendLines(...lines: readonly object[]): void {
   appendFileSync(path.join(folder, 'a', 'usage.log'), text);
 }
 const line = { task_id: 't', ...reply('m', 0.5) };
-
-test('usage is counted once, however often it is asked for', () => {
-  const usage = new RunUsage(folder, ['a']);
-  appendLines(line);
-  expect([usage.total, usage.total]).toEqual([sums(1, 0.5), sums(1, 0.5)]);
-  expect(usage.ended('t').total).toEqual(sums(1, 0.5));
-  expect(usage.ended('t').total).toEqual(sums(0, 0));
-  expect(usage.total).toEqual(sums(1, 0.5));
-
-  // What comes after its end is no part of what was said of the task.
-  appendLines(line, { ...line, task_id: 'u' });
-
-  expect(usage.ended('u').total).toEqual(sums(1, 0.5));
-  expect(usage.total).toEqual(sums(3, 1.5));
-});
 
 test('what one reply did not say is unknown in the sum, of its task and of all, and 0 nowhere', () => {
   const usage = new RunUsage(folder, ['a']);
@@ -223,31 +183,6 @@ test.each([
   ]);
 });
 
-test('a line may have more than usage, and zero of everything', () => {
-  const usage = new RunUsage(folder, ['a']);
-  const none = { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_usd: 0 };
-  appendLines({ ...line, ...none, level: 'info', time: 1 });
-  expect(usage.ended('t').entries).toEqual([{ role: 'reason', model: 'm', ...none }]);
-});
-
-test('lines of more than one read are all there, in the order of the agents', () => {
-  const usage = new RunUsage(folder, ['b', 'a']);
-  const count = 9_000;
-  appendLines(...Array.from({ length: count }, () => ({ ...line, padding: 'x'.repeat(60) })));
-  mkdirSync(path.join(folder, 'b'));
-  appendFileSync(path.join(folder, 'b', 'usage.log'), `${JSON.stringify({ ...line, model: 'first' })}\n`);
-  expect(usage.ended('t').entries.map(({ model, calls }) => [model, calls])).toEqual([
-    ['first', 1],
-    ['m', count],
-  ]);
-});
-
-test('usage of agents that are not of the run is not read', () => {
-  const usage = new RunUsage(folder, ['b']);
-  appendLines(line);
-  expect(usage.total).toEqual(sums(0, 0));
-});
-
 describe('usage is read', () => {
   const teamWith = (...engines: readonly (string | undefined)[]) =>
     teamSchema.parse({
@@ -281,15 +216,5 @@ describe('usage is read', () => {
     ],
   ])('nowhere in a team with %s', (_team, options) => {
     expect(RunUsage.of(folder, options)).toBeUndefined();
-  });
-
-  test('of each agent of the team', () => {
-    const usage = RunUsage.of(folder, { engine: served, team: teamWith(undefined, undefined) });
-    for (const id of ['a', 'b']) {
-      const workspace = workspaceOf(id);
-      workspace.noteUsage('t', reply('m', 1));
-      workspace.close();
-    }
-    expect(usage?.ended('t').total).toEqual(sums(2, 2));
   });
 });

@@ -144,36 +144,6 @@ describe('an exchange', () => {
     expect(ledger.figures?.prompt).toEqual(ofAll(7).map((line) => ({ ...line, kind: 'structure', read: 1 })));
     expect(ledger.figures?.completion).toEqual(ofAll(5).map((line) => ({ ...line, kind: 'answer' })));
   });
-
-  test('is on lines of its own where names only read the same together', () => {
-    const ledger = new TokenLedger();
-    ledger.add({ ...once, role: 'plan', packetType: 'ner.call' });
-    ledger.add({ ...once, role: 'planner', packetType: '.call' });
-    const { prompt, completion } = ledger.figures ?? {};
-    expect(prompt?.map(({ role, kind, tokens }) => [role, kind, tokens])).toEqual([
-      ['plan', 'peer', 20],
-      ['plan', 'structure', 7],
-      ['plan', 'residual', 3],
-      ['planner', 'peer', 20],
-      ['planner', 'structure', 7],
-      ['planner', 'residual', 3],
-    ]);
-    expect(completion?.map(({ role, tokens }) => [role, tokens])).toEqual([
-      ['plan', 5],
-      ['planner', 5],
-    ]);
-  });
-
-  test('with a prompt alone is on lines, and so is one with a reply alone', () => {
-    const silent = new TokenLedger();
-    const nothing = { answer: 0, reasoning: 0, tool_calls: 0 };
-    silent.add({ ...once, completionTokens: 0, counted: { ...once.counted, completion: nothing } });
-    expect(silent.figures?.prompt).toHaveLength(3);
-    expect(silent.figures?.completion).toEqual([]);
-    const ledger = new TokenLedger();
-    ledger.add({ ...once, promptTokens: 0, counted: { ...once.counted, parts: [] } });
-    expect(ledger.figures).toMatchObject({ prompt: [], completion: [{ kind: 'answer', tokens: 5 }] });
-  });
 });
 
 describe('what a server did not say', () => {
@@ -238,13 +208,6 @@ describe('the bounds of a ledger', () => {
     ]);
   });
 
-  test('are those of a sum of ledgers, too', () => {
-    const sum = sumLedgers([addRoles(3000), addRoles(3000, 3000)].flatMap(({ figures }) => figures ?? []));
-    expect(sum?.prompt).toHaveLength(5001);
-    expect(sum?.prompt.at(-1)).toEqual({ ...other, kind: 'residual', read: 1, tokens: 1000 });
-    expect(sum?.completion.at(-1)).toEqual({ ...other, kind: 'answer', tokens: 5000 });
-  });
-
   test('are 50,000 parts: a further one is new each time, the last one is known', () => {
     const parts = Array.from({ length: 50_000 }, (_, part) => ({
       kind: 'file' as const,
@@ -272,10 +235,6 @@ describe('the sum of ledgers', () => {
   const line = { ...by, kind: 'peer' as const, read: 1, tokens: 10 };
   const said = { ...by, kind: 'answer' as const, tokens: 3 };
 
-  test('of none is none', () => {
-    expect(sumLedgers([])).toBeUndefined();
-  });
-
   test('has a line for each role, packet type, model, kind and read', () => {
     const others = [{ role: 'x' }, { packet_type: 'x' }, { model: 'x' }];
     const prompt = [line, ...others.map((other) => ({ ...line, ...other }))];
@@ -297,12 +256,6 @@ describe('the sum of ledgers', () => {
       uncounted: 3,
     });
     expect([one, two]).toEqual(before);
-  });
-
-  test('is an estimate where one of them is', () => {
-    const exact = { prompt: [], completion: [], estimated: false, uncounted: 0 };
-    expect(sumLedgers([exact, { ...exact, estimated: true }, exact])?.estimated).toBe(true);
-    expect(sumLedgers([exact, exact])?.estimated).toBe(false);
   });
 });
 

@@ -238,7 +238,7 @@ describe('dialling over NATS', () => {
     hub?.destroy();
   });
 
-  test('is given a free one of several agents with the same id, and told where none is free', async () => {
+  test('is given a free one of several agents with the same id, and waits where none is free', async () => {
     const { url } = await realServer();
     const copies = await Promise.all([listeningEnd(url, '0'), listeningEnd(url, '0')]);
     const dialler = await diallerOf(url);
@@ -251,12 +251,9 @@ describe('dialling over NATS', () => {
     expect([first?.opened(), second?.opened()]).toEqual([1, 5]);
     second?.listener.setBusy(true);
     const late = dialler.dial(nodeNamed('0'));
-    await expect(late).rejects.toMatchObject({ message: expect.stringContaining('works for another hub') });
     first?.listener.setBusy(false);
-    await expect(dialler.dial(nodeNamed('0'))).resolves.toBeDefined();
-    // Two, or three where the dial that gave up had just called once more.
-    expect(first?.opened()).toBeGreaterThan(1);
-    expect(second?.opened()).toBe(5);
+    await expect(late).resolves.toBeDefined();
+    expect([first?.opened(), second?.opened()]).toEqual([2, 5]);
   });
 
   test('an agent answers nobody who wants the answer somewhere else', async () => {

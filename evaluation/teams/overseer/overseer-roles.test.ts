@@ -47,15 +47,6 @@ describe('the roles of the overseer', () => {
     expect(textOf(model.asked('plan')[1])).toContain('That reply cannot be used: it is not JSON');
   });
 
-  test('recover from a model that is overloaded for a moment (OV-42)', async () => {
-    const { ask } = await startOverseer(
-      { execute: [{ status: 429, headers: { 'Retry-After': '0' } }, ...RIGHT] },
-      { engineOptions: { max_retries: 2 } },
-    );
-
-    expect(finalOf(await ask()).answer).toBe(TRUTH);
-  });
-
   test('leave an attempt on record that broke off, with the plan that there was (OV-37)', async () => {
     const { store, ask } = await startOverseer({ execute: [{ status: 401, error: 'bad key' }] });
 
@@ -68,13 +59,14 @@ describe('the roles of the overseer', () => {
     });
   });
 
-  test.each([
-    ['execute', 'failed', { plan: true, tools: 1, diagnosis: true }],
-    ['plan', 'timeout', { plan: false, tools: 0, diagnosis: false }],
-    ['diagnose', 'answered', { plan: true, tools: 1, diagnosis: false }],
-  ] as const)(
-    'leave an attempt on record that the deadline cut off in %s, with all that there was until then (OV-37)',
-    async (role, status, had) => {
+  test('leave an attempt on record that the deadline cut off, with all that there was until then (OV-37)', async () => {
+    const cases = [
+      ['execute', 'failed', { plan: true, tools: 1, diagnosis: true }],
+      ['plan', 'timeout', { plan: false, tools: 0, diagnosis: false }],
+      ['diagnose', 'answered', { plan: true, tools: 1, diagnosis: false }],
+    ] as const;
+    // They wait for the same time, and do nothing meanwhile.
+    const ends = cases.map(async ([role, status, had]) => {
       const act = calls('read_file', { file: 'letter.txt' });
       const replies = { execute: [act, says('FINAL ANSWER: Miller')], [role]: [{ hang: true }] };
       if (role === 'execute') replies.execute = [act, { hang: true }];
@@ -88,16 +80,18 @@ describe('the roles of the overseer', () => {
       const outcome = await mesh.ask({ question: QUESTION }, 't', role === 'plan' ? 10_000 : 60_000);
 
       const isAnswered = outcome.status === 'answered' && finalOf(outcome).answer !== 'No answer was found.';
-      expect(isAnswered ? 'answered' : outcome.status === 'timeout' ? 'timeout' : 'failed').toBe(status);
+      const ended = isAnswered ? 'answered' : outcome.status === 'timeout' ? 'timeout' : 'failed';
+      expect([role, ended]).toEqual([role, status]);
       const attempts = await (await readStore(store)).attempts({});
-      expect(attempts).toMatchObject([
+      expect(attempts, role).toMatchObject([
         { correct: false, resolution_type: role === 'diagnose' ? 'reasoning_gap' : 'tool_limit' },
       ]);
       expect(attempts.map(({ pm_plan }) => pm_plan !== null)).toEqual([had.plan]);
       expect(attempts[0]?.tool_calls).toHaveLength(had.tools);
       expect(attempts[0]?.overseer_diagnosis !== null).toBe(had.diagnosis);
-    },
-  );
+    });
+    await Promise.all(ends);
+  });
 
   test('cannot go on without the store', async () => {
     const file = storeFile();

@@ -43,7 +43,7 @@ function testLanguages(language: Language, ends: string, stack: Stack, wanted: R
 const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
 
 const PYTHON = [
-  [createMcpLanguage('http', 'python'), mcpHttpSdk, ALL, AGREEMENT],
+  [createMcpLanguage('http', 'python'), mcpHttpSdk, isRelease ? ALL : AGREEMENT, AGREEMENT],
   [createMcpLanguage('stdio', 'python'), mcpStdioSdk, PIPES, PIPES],
   [createA2aLanguage('jsonrpc', 'python'), a2aJsonRpcSdk, /^(?!the largest)/, AGREEMENT],
   [createA2aLanguage('grpc', 'python'), a2aGrpcSdk, /^(?!the largest)/, AGREEMENT],

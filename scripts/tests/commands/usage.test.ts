@@ -129,17 +129,6 @@ describe('a model server on a port that no request may go to', () => {
     expect(stderr).toMatch(/expected a port .*127\.0\.0\.1:6000 has port 6000.*choose another port/);
     expect(stderr).not.toMatch(/bug|fetch failed|is up/);
   });
-
-  test.each([
-    ['of the environment', {}, { OLLAMA_HOST: '127.0.0.1:6000' }],
-    ['of the fallback', { engine_options: { fallback_base_url: '127.0.0.1:6000' } }, {}],
-  ])('is refused where it is that %s', async (_, options, env) => {
-    const team = teamFile({ final: 0, agents: [{ id: 0, tool: 'reason', engine: 'ollama', ...options }] });
-
-    const { code, stderr } = await callCli(['bench', '--team', team], { env });
-
-    expect([code, stderr]).toEqual([2, expect.stringContaining('choose another port')]);
-  });
 });
 
 test.skipIf(!existsSync('/proc/self'))(

@@ -2,6 +2,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { followRegistries, writeGuideFiles } from '../../testing/guide-files.ts';
 import { linkPackages } from '../../testing/link-packages.ts';
@@ -124,7 +125,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
     [['--tool', './skim.ts'], 'has no agent skim'],
     [['--tool', 'search'], 'expected a file'],
   ])('are refused with the reason: %j', async (args, reason) => {
-    const { code, stderr } = await runCli(['bench', ...args], { cwd: folder });
+    const { code, stderr } = await callCli(['bench', ...args], { cwd: folder });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });

@@ -41,13 +41,6 @@ describe('what is printed', () => {
     expect(stderr).not.toContain('DONE');
   });
 
-  test('with --json is still one JSON value when no answer came', async () => {
-    const { code, stdout } = await benchOf(undefined, ['--json', '--timeout', '0.1']);
-
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'timeout', answer: null });
-  });
-
   test('with --quiet is the answer and the files, nothing on stderr', async () => {
     const { code, lines, stderr } = await benchOf('yes', ['--quiet']);
 
@@ -65,12 +58,6 @@ describe('what is printed', () => {
 
   test('never lets an answer drive the terminal', async () => {
     const { stdout } = await benchOf('\u001b[2Jred \u001b]0;title\u0007 alert', []);
-
-    expect(stdout).toBe(stripVTControlCharacters(stdout));
-  });
-
-  test('never lets an answer drive the terminal with --quiet', async () => {
-    const { stdout } = await benchOf('\u001b[2Jred \u001b]0;title\u0007 alert', ['--quiet']);
 
     expect(stdout).toBe(stripVTControlCharacters(stdout));
   });

@@ -79,16 +79,6 @@ describe('an agent that does not come up', () => {
     expect(stderr).toContain(`run agent -- --id 2 --tool triple --port ${nobody.port}`);
   });
 
-  test('is named when it accepts the connection and never says a word', async () => {
-    const mute = await RawAgent.listen({ id: '3', tool: 'reason', isMute: true });
-    const team = teamFile({ final: 3, agents: [mute.entry] });
-
-    const { code, stderr } = await benchWith(team, '3');
-
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/agent 3 \(reason\).*no handshake message within/);
-  });
-
   test.each([
     ['tool', { tool: 'search' }, 'the hub has reason, the agent has search'],
     ['node', { node: '4' }, 'the hub has 3, the agent has 4'],

@@ -35,21 +35,6 @@ async function benchOf(count: number, args: readonly string[], out = temporaryFo
 
 const statuses = (results: readonly { status: string }[]) => results.map(({ status }) => status);
 
-test('a batch of gaia sums up its faults as a batch of bench does', async () => {
-  const out = temporaryFolder();
-  const questions = taskFile([
-    { task_id: 'race', question: 'When was the race?', document: DOCUMENT, answer: '1921' },
-  ]);
-  const faulty = ['--faults', 'drop=100%', '--fault-seed', '5', '--timeout', '1', '--port-base', 'auto'];
-  const asked = ['gaia', '--questions', questions, '--team', 'single', '--out', path.join(out, 'a.jsonl')];
-  const { code, stdout } = await callCli([...asked, ...faulty]);
-  expect(code).toBe(3);
-  expect(stdout).toMatch(
-    /^Faults {4}drop=100% {2}\(--fault-seed 5\)\nInjected {2}drop \d+ \(\d+ deliveries\)\nLost {6}\d+ deliver/m,
-  );
-  expect(stdout).toMatch(/^Answers {3}0 of 1 reached the hub, 0 right; of those with a delivery lost/m);
-});
-
 describe('a run with faults', () => {
   test('in which one way carries nothing ends by its deadline, and says what was lost', async () => {
     const { code, stdout, stderr, metrics, results, log } = await benchOf(1, [

@@ -222,11 +222,7 @@ os.unlink("large")
   });
 
   test('an interpreter that ends itself is told of, and the next call has another', async () => {
-    for (const code of [
-      'import os\nos._exit(3)',
-      'import os\nos.abort()',
-      'import ctypes\nctypes.string_at(0)',
-    ]) {
+    for (const code of ['import os\nos._exit(3)', 'import ctypes\nctypes.string_at(0)']) {
       const reply = await call(`print("last words", flush=True)\n${code}`, 10, 'ending');
       // Where reading address 0 is allowed (WebAssembly), nothing happens.
       if (reply.code === undefined) continue;
@@ -242,8 +238,6 @@ os.unlink("large")
     const stubborn = [
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
       'sum(range(10 ** 15))',
-      'import re\nre.match("(a+)+$", "a" * 64 + "b")',
-      '"x" in ("y" * 10 ** 8 for _ in iter(int, 1))',
       'import time\ntime.sleep(3600)',
     ];
     for (const code of stubborn) {

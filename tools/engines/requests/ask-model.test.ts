@@ -198,7 +198,9 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
     ]);
   });
 
-  test.each(OVERFLOWS.map((row) => [row[0], row] as const))(
+  // Each engine has its part of the words, which one place reads.
+  const own = OVERFLOWS.filter((_, index) => MODEL_ENGINES[index % MODEL_ENGINES.length] === name);
+  test.each(own.map((row) => [row[0], row] as const))(
     'that is too long in the words of %s is shortened, with fewer tools, and the question goes on',
     async (_, [_server, status, limit, error, code = '']) => {
       const tools = Array.from({ length: 20 }, (_one, index) => ({

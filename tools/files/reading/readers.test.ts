@@ -14,11 +14,6 @@ test.each([
   for (const name of names) expect(findReader(name), name).toBe(reader);
 });
 
-test('the case of an extension and the folders before it do not matter (SV-14)', () => {
-  expect(findReader('downloads/Report.Final.PDF')).toBe('read_pdf');
-  expect(findReader('a.pdf/b.Jpeg')).toBe('analyze_image');
-});
-
 test.each(['a.xyz', 'a', '.pdf', 'a.', 'pdf', 'a.pdf/b', '', 'a.constructor', 'a.__proto__'])(
   '%j has no reader',
   (name) => {

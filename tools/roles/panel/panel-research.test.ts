@@ -117,11 +117,7 @@ describe('the expert', () => {
     expect(trace).toContain(text);
   });
 
-  test.each([
-    ['What is 15% of 240?', '15 / 100 * 240', '36'],
-    ['What is the square root of 144?', 'sqrt(144)', '12'],
-    ['Odo has twice as many marbles as Petra. Together they have 27. How many has Odo?', '27 / 3 * 2', '18'],
-  ])(
+  test.each([['What is 15% of 240?', '15 / 100 * 240', '36']])(
     'is given arithmetic and puzzles, and calculates: %s (REQ-011)',
     async (question, expression, answer) => {
       const { outcome } = await hold(

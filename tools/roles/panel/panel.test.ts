@@ -74,13 +74,6 @@ describe('the panel', () => {
     }
   });
 
-  test('counts what each role took of the model', async () => {
-    const { outcome } = await hold();
-
-    const calls = finalOf(outcome).usage.map(({ role, calls }) => `${role} ${calls}`);
-    expect(calls.sort()).toEqual(['critique 3', 'expert 1', 'finalize 1', 'plan 1', 'research 2']);
-  });
-
   test('reads a file without a model, and researches nothing else', async () => {
     const files = { 'mill.txt': 'The mill was built in 1911 by Orla Finch. It has four floors.' };
     const mesh = await startTeamMesh({ agents: PANEL, files });

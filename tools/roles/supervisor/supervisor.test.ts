@@ -240,16 +240,4 @@ describe('the supervisor', () => {
 
     expect(final.details).toEqual({ route: ['math'] });
   });
-
-  test('reads a file without a model (SV-07)', async () => {
-    const mesh = await startTeamMesh({
-      agents: AGENTS,
-      files: { 'mill.txt': 'The mill was built in 1911 by Orla Finch. It has four floors.' },
-    });
-
-    const final = finalOf(await mesh.ask({ question: 'Who built the mill?', file_name: 'mill.txt' }));
-
-    expect(final).toMatchObject({ answer: 'Orla Finch', details: { route: ['file'] }, usage: [] });
-    expect(mesh.relayed()).toContain('file>read_file read_file.call');
-  });
 });

@@ -70,18 +70,6 @@ describe('wikipedia', () => {
       'wikipedia refused: Unrecognized value for parameter "list". (badvalue)',
     );
   });
-
-  test('cuts a long article, and says where the rest is', async () => {
-    const extract = 'x'.repeat(40_001);
-    const { place } = await serveWeb({
-      wikipedia: ({ query }) =>
-        query.has('list')
-          ? { body: { query: { search: [{ title: 'Long' }] } } }
-          : { body: { query: { pages: [{ title: 'Long', extract }] } } },
-    });
-    const { text } = await wikipedia.run({ query: 'Long' }, place);
-    expect(text).toMatch(/x…\n\[cut: 1 more characters; fetch_page http.*\/wiki\/Long has them\]$/);
-  });
 });
 
 describe('arxiv_search', () => {

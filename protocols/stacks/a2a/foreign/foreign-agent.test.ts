@@ -122,11 +122,6 @@ describe('the card of an agent', () => {
     },
   );
 
-  test.each([401, 500, 300, 400])('is not looked for elsewhere after the status %i', async (status) => {
-    expect(await refused(() => ({ status, headers: { Location: '/else' } }))).toContain(`status ${status}`);
-    expect(asked).toHaveLength(1);
-  });
-
   test('may be three redirects away on the same origin, and no more', async () => {
     const moved = (times: number) => (request: Request) => {
       const count = Number(new URL(request.path, origin).searchParams.get('n') ?? 0);
@@ -144,25 +139,6 @@ describe('the card of an agent', () => {
     expect(await refused(() => ({ status: 302 }))).toContain('received status 302');
   });
 
-  test.each<[what: string, card: unknown, message: string]>([
-    ['no JSON', undefined, 'packet'],
-    ['a list', [], 'packet: A2A: not the agent card that was expected'],
-    ['one without interfaces', { name: 'x' }, 'packet: A2A: not the agent card that was expected'],
-    [
-      'one of 0.3 whose capabilities are odd',
-      { url: '/', preferredTransport: 7 },
-      'packet: A2A: not the agent card',
-    ],
-  ])('that is %s is refused', async (_what, card, message) => {
-    const body = card === undefined ? 'no JSON' : JSON.stringify(card);
-    expect(await refused(() => ({ status: 200, body }))).toContain(message);
-  });
-
-  test('that is too large is refused', async () => {
-    const large = { description: 'x'.repeat(256 * 1024) };
-    expect(await refused(() => ({ result: makeCard(large) }))).not.toBe('connected');
-  });
-
   test('has its defaults where it says nothing or nonsense', async () => {
     const { card } = await connect(() => ({
       result: { ...makeCard(), name: 7, description: null, capabilities: 'all', skills: [{ name: 7 }, {}] },
@@ -176,18 +152,6 @@ describe('the card of an agent', () => {
         { name: '', description: '' },
       ],
     });
-  });
-
-  test.each([
-    ['stream', { streaming: false }, 'config: A2A: field does not stream: omit `later` or set it to poll'],
-    ['push', { streaming: true }, 'config: A2A: field calls no webhooks: omit `later` or set it to poll'],
-    [
-      'push',
-      { pushNotifications: 'yes' },
-      'config: A2A: field calls no webhooks: omit `later` or set it to poll',
-    ],
-  ] as const)('is held to what it can, for results by %s', async (later, capabilities, message) => {
-    expect(await refused(() => ({ result: makeCard({ capabilities }) }), { later })).toBe(message);
   });
 });
 
@@ -238,20 +202,6 @@ describe('the interface of an agent', () => {
     );
     expect(await choose({ ...grpc('other:1'), protocolVersion: '1' })).toBe(leads('http://other:1'));
   });
-
-  test('of a card of 0.3 is its own or one of the further ones', async () => {
-    const old = (more: object) => () => ({ result: { name: 'old', url: `${origin}/agent`, ...more } });
-    expect(await refused(old({ protocolVersion: '0.3.0' }))).toBe('connected');
-    const further = [{ url: `${origin}/agent`, transport: 'JSONRPC' }];
-    const other = { protocolVersion: '0.3.0', preferredTransport: 'SOAP' };
-    expect(await refused(old({ ...other, additionalInterfaces: further }))).toBe('connected');
-    expect(await refused(old(other))).toContain('received SOAP 0.3.0');
-    expect(await refused(old({}))).toBe('connected');
-    expect(await refused(old({ preferredTransport: 'SOAP' }))).toContain('received SOAP 0.2');
-    expect(await refused(old({ ...other, supportedInterfaces: null, additionalInterfaces: null }))).toContain(
-      'SOAP',
-    );
-  });
 });
 
 const status = (state: string) => ({ id: 't1', contextId: 'c1', status: { state } });
@@ -296,22 +246,6 @@ describe('a question', () => {
     });
   });
 
-  test('by polling is sent, and its task fetched until it is settled', async () => {
-    const working = { result: status('TASK_STATE_WORKING') };
-    const { texts } = await ask(
-      {
-        SendMessage: [{ result: { task: status('TASK_STATE_SUBMITTED') } }],
-        GetTask: [working, { result: DONE }],
-      },
-      { later: 'poll' },
-    );
-    expect(texts).toEqual(['Paris']);
-    expect(methods()).toEqual(['SendMessage', 'GetTask', 'GetTask']);
-    expect(asked[0]?.params?.configuration).toEqual({ returnImmediately: true, historyLength: 0 });
-    expect(asked[0]?.params?.message).not.toHaveProperty('metadata');
-    expect(asked[1]?.params).toEqual({ id: 't1', historyLength: 0 });
-  });
-
   test('that is answered at once is not asked for again', async () => {
     const { data } = await ask(
       { SendMessage: [{ result: { message: { parts: [{ text: 'Paris' }] } } }] },
@@ -319,19 +253,6 @@ describe('a question', () => {
     );
     expect(data).toMatchObject({ state: 'MESSAGE', answer: 'Paris' });
     expect(methods()).toEqual(['SendMessage']);
-  });
-
-  test('by a webhook names it, and its task is fetched when it is called', async () => {
-    const get: Answer[] = [{ result: DONE }];
-    const asking = ask(
-      { SendMessage: [{ result: { task: status('TASK_STATE_SUBMITTED') } }], GetTask: get },
-      { later: 'push' },
-    );
-    await expect.poll(() => asked.length).toBe(2);
-    const { taskPushNotificationConfig } = Object(asked[1]?.params?.configuration);
-    await fetch(String(taskPushNotificationConfig.url), { method: 'POST' });
-    expect((await asking).texts).toEqual(['Paris']);
-    expect(methods()).toEqual(['SendMessage', 'GetTask']);
   });
 
   test('whose stream breaks is asked for by its task', async () => {

@@ -179,22 +179,6 @@ describe('a call', () => {
     return connected.call('look', { a: 1 }, { signal, timeoutMs, traceparent });
   };
 
-  test('is sent with its arguments, and the trace context if there is one', async () => {
-    const result = { content: [{ type: 'text', text: '42 boats' }, { type: 'text' }] };
-    expect(await call(result)).toMatchObject({
-      texts: ['42 boats'],
-      lost: [expect.stringContaining('content.1')],
-      isError: false,
-    });
-    expect(asked.at(-1)).toMatchObject({
-      method: 'tools/call',
-      params: { name: 'look', arguments: { a: 1 } },
-    });
-    expect(asked.at(-1)?.params).not.toHaveProperty('_meta.traceparent');
-    await call(result, 5000, '00-a-b-01');
-    expect(asked.at(-1)?.params).toMatchObject({ _meta: { traceparent: '00-a-b-01' } });
-  });
-
   test('that the server refuses has failed in its own way', async () => {
     await expect(call({ error: { code: -32602, message: 'no such place' } })).rejects.toMatchObject({
       code: 'tool',
@@ -262,27 +246,6 @@ describe('a session', () => {
     await expect(connect({ 'tools/list': { tools: 7 } })).rejects.toThrow(/tools/);
   });
 
-  test('says who asks', async () => {
-    await connect(list());
-    expect(asked[0]).toMatchObject({
-      method: 'initialize',
-      params: { clientInfo: { name: 'gaia-mesh', version: '1' } },
-    });
-  });
-
-  test('with a server of the transport of 2024 is refused by its name, and probed with the token', async () => {
-    stream = { status: 200, event: 'endpoint' };
-    await expect(connect({ initialize: 404 }, { token: 'secret' })).rejects.toMatchObject({
-      code: 'config',
-      message: expect.stringMatching(/speaks the HTTP\+SSE of 2024-11-05, which is not supported/),
-      cause: expect.anything(),
-    });
-    expect(asked).toHaveLength(1);
-    expect(probes).toEqual([['text/event-stream', 'Bearer secret']]);
-    await expect(connect({ initialize: 404 })).rejects.toMatchObject({ code: 'config' });
-    expect(probes).toEqual([['text/event-stream', undefined]]);
-  });
-
   test.each([
     ['another first event', { status: 200, event: 'message' }],
     ['a status that refuses', { status: 404, event: 'endpoint' }],
@@ -313,17 +276,5 @@ describe('a session', () => {
     );
     await expect(connecting).rejects.toThrow();
     expect(asked).toHaveLength(1);
-  });
-
-  test('whose tool replies exceed the bound fails with the bound', async () => {
-    const connected = await connect(
-      { ...list(tool('look')), 'tools/call': { content: [{ type: 'text', text: 'x'.repeat(5000) }] } },
-      { maxMessageBytes: 2000 },
-    );
-    // The message has no prefix of the call, because the fault is that of the answer's size.
-    await expect(connected.call('look', {}, { signal, timeoutMs: 5000 })).rejects.toMatchObject({
-      code: 'limit',
-      message: 'HTTP answer: expected at most 2000 bytes',
-    });
   });
 });
