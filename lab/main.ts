@@ -56,12 +56,6 @@ await runProgram({
       load: async () => (await import('./claims/claims.ts')).claims,
     },
     {
-      name: 'lab:traffic',
-      group: 'Make',
-      summary: 'write the recording that compare takes by itself: traffic of four kinds',
-      load: async () => (await import('./traffic/traffic-set.ts')).writeTraffic,
-    },
-    {
       name: 'soak',
       group: 'Stress',
       summary: 'flood the hub for a while, kill and stall agents, and say whether every ledger balances',

@@ -5,7 +5,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { printError } from '../terminal/print.ts';
 
-/** The recording that is compared by default: traffic of several kinds; see `lab/traffic/`. */
+/** The recording that is compared by default: traffic of several kinds; see its README. */
 export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
 
 /** Loads the recording whose packets the arms carry, and says what it cannot tell. */
