@@ -56,12 +56,6 @@ await runProgram({
       load: async () => (await import('./claims/claims.ts')).claims,
     },
     {
-      name: 'soak',
-      group: 'Stress',
-      summary: 'flood the hub for a while, kill and stall agents, and say whether every ledger balances',
-      load: async () => (await import('./soak/soak.ts')).defineSoak,
-    },
-    {
       name: 'fuzz',
       group: 'Stress',
       summary: 'throw hostile bytes at framing, adapters, layers, handshake and hub; say what breaks',

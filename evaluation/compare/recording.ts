@@ -6,7 +6,7 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { printError } from '../terminal/print.ts';
 
 /** The recording that is compared by default: traffic of several kinds; see its README. */
-export const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
+const defaultRecording = path.join(codeFolder, 'config', 'recordings', 'default.jsonl.gz');
 
 /** Loads the recording whose packets the arms carry, and says what it cannot tell. */
 export async function loadRecording(file: string | undefined): Promise<Recording> {

@@ -15,7 +15,7 @@ export interface Volume {
  * `delayed`, `early` (delayed for less than its time because too many bytes were waiting), `corrupted` and
  * `lied` (its sender lied in it on request) describe deliveries that are counted above.
  */
-export type DeliveryCounters = Record<
+type DeliveryCounters = Record<
   | 'offered'
   | 'delivered'
   | 'duplicated'
