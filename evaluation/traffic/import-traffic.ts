@@ -1,14 +1,11 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
-import { parseRecording, type Recording } from '@gaia-mesh/core/recording/recording.ts';
+import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { buildRecording } from './build-recording.ts';
 import { detectFormat, type FormatName, findFormat, formatNames } from './formats.ts';
-import { readSpans, type Span } from './import/otlp-spans.ts';
-import { toObject, toText } from './loose-values.ts';
+import { toObject } from './loose-values.ts';
 import { ImportNotes, type SourceValue } from './message.ts';
-import { ORDER, PACKET_ID, PACKETS, RECORDING_HEADER, restoreEntry } from './packet-attributes.ts';
 import { readSource } from './read-source.ts';
 
 /** Summary of an import. */
@@ -52,8 +49,7 @@ export function importTraffic(file: string, format: FormatName | null): Imported
       `${file}: its format was not recognized${looks}; name it with import --as (${known})`,
     );
   }
-  const { header, packets } =
-    (name === 'otlp' && restoreRecording(values, file, notes)) || buildImported(file, name, values, notes);
+  const { header, packets } = buildImported(file, name, values, notes);
   const { guessed, dropped } = notes.said();
   return {
     recording: {
@@ -106,49 +102,4 @@ function buildImported(
     throw new MeshError('config', `${file}: no message of ${findFormat(name).about} is in it${why}`);
   }
   return buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
-}
-
-/**
- * Restores the recording from which our own spans were exported; undefined if the file has none. Nothing is guessed: packets,
- * causes, times and tokens are unchanged, whichever way the spans went.
- *
- * @throws MeshError `config` for spans of several runs, or without the header of a recording
- */
-function restoreRecording(
-  values: readonly SourceValue[],
-  file: string,
-  notes: ImportNotes,
-): Recording | undefined {
-  const spans = readSpans(values).filter(({ attributes }) => attributes[PACKET_ID] !== undefined);
-  if (spans.length === 0) return undefined;
-  const headers = new Set(spans.map(({ resource }) => toText(resource[RECORDING_HEADER]) ?? ''));
-  const [header = ''] = headers;
-  if (headers.size > 1 || header === '') {
-    const what = headers.size > 1 ? `those of ${headers.size}` : `no ${RECORDING_HEADER} on their resource`;
-    throw new MeshError('config', `${file}: expected the packets of one run, found ${what}: a run to a file`);
-  }
-  // A collector may have sent some spans twice.
-  const packets = new Map(spans.map((span) => [String(span.attributes[PACKET_ID]), span.attributes]));
-  const lost = Number(spans[0]?.resource[PACKETS] ?? packets.size) - packets.size;
-  if (lost > 0)
-    notes.drop('a packet: its span is missing', '# packets: their spans are missing', undefined, lost);
-  const lines = [...packets.values()]
-    .toSorted((a, b) => orderOf(a) - orderOf(b))
-    .map((own) => entry(own, notes));
-  return parseRecording([header, ...lines].join('\n'), file);
-}
-
-function entry(attributes: JsonObject, notes: ImportNotes): string {
-  const { entry: line, hasPayload } = restoreEntry(attributes);
-  if (!hasPayload)
-    notes.drop(
-      'the payload of a packet: its span has none',
-      'payloads of # packets: their spans have none',
-      String(attributes[PACKET_ID]),
-    );
-  return JSON.stringify(line);
-}
-
-function orderOf(attributes: Span['attributes']): number {
-  return Number(attributes[ORDER] ?? 0);
 }

@@ -1,7 +1,7 @@
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
-import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { buildPacketSpans } from './packet-spans.ts';
+import type { Attributes } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** A metric, independent of OpenTelemetry's packages. */

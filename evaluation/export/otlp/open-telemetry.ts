@@ -16,10 +16,9 @@ import {
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { type Attributes, omitAbsent } from '../../traffic/packet-attributes.ts';
 import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';
-import type { Span } from './span.ts';
+import { type Attributes, omitAbsent, type Span } from './span.ts';
 
 /** The only file that imports OpenTelemetry's packages; it is loaded when something is exported. */
 

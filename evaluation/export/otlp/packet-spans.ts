@@ -1,16 +1,9 @@
-import { FINAL_ANSWER, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
+import { FINAL_ANSWER, type JsonObject, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
-import {
-  type Attributes,
-  buildContentAttributes,
-  buildPacketAttributes,
-  type Operation,
-  omitAbsent,
-} from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import type { Span } from './span.ts';
+import { type Attributes, omitAbsent, type Span } from './span.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /**
@@ -37,7 +30,7 @@ export function buildPacketSpans(
   for (const { cause, packet } of packets)
     if (cause === null && !roots.has(packet.task_id)) roots.set(packet.task_id, packet.id);
   const ends = mapTaskEnds(packets, clock);
-  return packets.map((recorded, order): Span => {
+  return packets.map((recorded): Span => {
     const { packet, cause } = recorded;
     const traceId = hashTraceId(runId, packet.task_id);
     const root = roots.get(packet.task_id);
@@ -62,7 +55,7 @@ export function buildPacketSpans(
         'gen_ai.operation.name': operation,
         'gen_ai.conversation.id': packet.task_id,
         ...work.attributes,
-        ...buildPacketAttributes(recorded, order),
+        ...buildPacketAttributes(recorded),
         ...contents,
       },
       links: [
@@ -89,6 +82,45 @@ export function buildPacketSpans(
  */
 export function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
   return { traceId: hashTraceId(runId, ''), spanId: hashOtherSpanId(runId, 'run') };
+}
+
+/** Operation of a span in the conventions, which determines where its payload is stored. */
+type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
+
+/** Returns all facts of a recorded packet except its payload. */
+function buildPacketAttributes({ cause, isCauseInferred, toolUs, relayed, work, packet }: RecordedPacket) {
+  const { payload: _payload, ...head } = packet;
+  const envelope = Object.entries(head).map(([key, value]) => [`gaia_mesh.packet.${key}`, value]);
+  return omitAbsent({
+    ...Object.fromEntries(envelope),
+    'gaia_mesh.cause': cause,
+    'gaia_mesh.cause.inferred': isCauseInferred,
+    'gaia_mesh.tool_us': toolUs,
+    'gaia_mesh.relayed.bytes': relayed?.bytes,
+    'gaia_mesh.relayed.arrived_us': relayed && Math.round(relayed.arrivedUs),
+    'gaia_mesh.relayed.forwarded_us': relayed && Math.round(relayed.forwardedUs),
+    'gaia_mesh.work.received_us': work?.receivedAt,
+    'gaia_mesh.work.sent_us': work?.sentAt,
+    'gaia_mesh.work.decode_us': work?.decodeUs,
+    'gaia_mesh.work.engine_us': work?.engineUs,
+    'gaia_mesh.work.encode_us': work?.encodeUs,
+  });
+}
+
+/** Returns the payload of a packet in the attribute that the conventions provide, so that other tools show it. */
+function buildContentAttributes(operation: Operation, payload: JsonObject): Attributes {
+  const text = JSON.stringify(payload);
+  const parts = [{ type: 'text', content: text }];
+  switch (operation) {
+    case 'invoke_workflow':
+      return { 'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts }]) };
+    case 'invoke_agent':
+      return {
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: 'stop' }]),
+      };
+    case 'execute_tool':
+      return { 'gen_ai.tool.call.result': text };
+  }
 }
 
 interface Work {

@@ -1,12 +1,11 @@
 import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
-import { formatHeaderLine, type RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
+import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { type Attributes, omitAbsent, PACKETS, RECORDING_HEADER } from '../../traffic/packet-attributes.ts';
 import type { ExportedRun } from '../exported-run.ts';
 import { buildRunMetrics, type Metric } from './metrics.ts';
 import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
-import type { Span } from './span.ts';
+import { type Attributes, omitAbsent, type Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
 
 /** On the resource: true if payloads were left out. */
@@ -54,8 +53,6 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
       'service.name': 'gaia-mesh',
       'service.version': packageVersion,
       'service.instance.id': header.run_id,
-      [RECORDING_HEADER]: formatHeaderLine(header).trimEnd(),
-      [PACKETS]: exported.recording.packets.length,
       [CONTENTS_LEFT_OUT]: hasContents ? undefined : true,
     }),
     spans: [run, ...below],

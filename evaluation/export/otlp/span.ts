@@ -1,5 +1,15 @@
-import type { Attributes } from '../../traffic/packet-attributes.ts';
 import type { Stretch } from './wall-clock.ts';
+
+type Attribute = string | number | boolean | string[];
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+/** Returns the attributes that have a value, because exporters accept no undefined ones. */
+export function omitAbsent(all: Readonly<Record<string, Attribute | null | undefined>>): Attributes {
+  const known: Record<string, Attribute> = {};
+  for (const [key, value] of Object.entries(all))
+    if (value !== undefined && value !== null) known[key] = value;
+  return known;
+}
 
 /** A span, independent of OpenTelemetry's packages, which are loaded only when something is sent. */
 export interface Span extends Stretch {
