@@ -5,6 +5,7 @@ import type { ModelSums, Usage } from '../contracts/usage.ts';
 import type { RunWarning } from '../contracts/warning.ts';
 import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
+import type { Network } from '../transports/network/network.ts';
 import type { AgentGroupOptions } from './agents/agent-group.ts';
 import type { Scores } from './metrics/metrics-schema.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
@@ -52,6 +53,8 @@ export interface RunOptions
   }[];
   /** Faults to inject, and the choice to restart agents that die. */
   readonly faults?: FaultRequest | undefined;
+  /** The network between the hub and each agent; null or undefined for the loopback alone. */
+  readonly network?: Network | null | undefined;
 }
 
 /** Bounds of one task, instead of the run's. */

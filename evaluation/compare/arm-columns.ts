@@ -8,6 +8,13 @@ import {
   METRIC_NAMES,
 } from './verdict-text.ts';
 
+/** Describes what a measurement with or without a network cannot tell. */
+export function describeDistance(hasNetwork: boolean): string {
+  return hasNetwork
+    ? 'The network is a relay that delays and limits. It has no loss and no slow start of connections.'
+    : 'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here (--network).';
+}
+
 /** The column of names. */
 export function createNameColumn(header: string): Column<ComparedArm> {
   return { key: 'name', header, value: ({ name }) => name };

@@ -140,6 +140,9 @@ const passSchema = z.object({
   per_exchange: amount,
 });
 
+/** A network between two ends; null for the loopback alone. */
+const networkSchema = z.object({ rttMs: amount, bitsPerS: z.number().positive() }).nullable().default(null);
+
 const settingsSchema = z.object({
   tls: z.boolean(),
   connections: z.int(),
@@ -152,7 +155,7 @@ const settingsSchema = z.object({
   deadlineMs: amount,
   workMs: amount,
   size: amount.nullable(),
-  network: z.object({ rttMs: amount, bitsPerS: z.number().positive() }).nullable().default(null),
+  network: networkSchema,
 });
 
 const cpuSchema = z.object({ user: amount, system: amount });
@@ -276,6 +279,8 @@ const adaptersSchema = z
   .extend(comparisonSchema.shape)
   .extend({
     arms: z.array(adapterArmSchema).min(1).max(100),
+    /** The network between the hub and each agent. */
+    network: networkSchema,
     /** Milliseconds of one task with its tools, through the baseline. */
     task_ms: amount,
     /** Passes of the recording in a sample. */

@@ -1,4 +1,4 @@
-import { count, formatDecimals, toOneLine } from '../terminal/table.ts';
+import { count, formatDecimals, formatNetwork, toOneLine } from '../terminal/table.ts';
 import type { AdaptersComparison, ComparedArm, ComparisonFile, StacksComparison } from './comparison-file.ts';
 import {
   formatInterval,
@@ -22,9 +22,11 @@ const NOUNS = { adapters: 'adapter', stacks: 'stack' } as const;
 export function describePlayed(file: ComparisonFile): string {
   const { kind, invocations, rounds, stopped, lost_invocations: lost, seed } = file;
   const passes = kind === 'adapters' ? `, ${formatNumber(file.passes, 'pass', 'passes')} a round` : '';
+  const network =
+    kind === 'adapters' && file.network !== null ? `, network ${formatNetwork(file.network)}` : '';
   const repeated = lost === 0 ? '' : `, ${lost} played again`;
   return (
-    `${kind === 'adapters' ? describePackets(file) : describeExchanges(file)}; ${formatNumber(invocations, 'invocation')} of each ` +
+    `${kind === 'adapters' ? describePackets(file) : describeExchanges(file)}${network}; ${formatNumber(invocations, 'invocation')} of each ` +
     `${NOUNS[kind]} in fresh processes (${STOPPED[stopped]}${repeated}), ${formatNumber(rounds, 'round')} in each${passes}; seed ${seed}`
   );
 }

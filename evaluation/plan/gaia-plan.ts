@@ -79,7 +79,17 @@ export const gaiaTable = defineTable({
     },
     { options: ['wait=false'], needs: ['queue'], why: 'other runs have nobody to wait for' },
     {
-      options: ['concurrency', 'portBase', 'cacheFile', 'faults', 'restart', 'otlp', 'api', 'random'],
+      options: [
+        'concurrency',
+        'portBase',
+        'cacheFile',
+        'faults',
+        'restart',
+        'network',
+        'otlp',
+        'api',
+        'random',
+      ],
       excludes: ['queue'],
       why: 'workers answer the questions, each with options of its own (gaia-mesh worker --help)',
     },

@@ -1,4 +1,6 @@
+import { NETWORK_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
+import { NETWORK_FORMS, parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import * as z from 'zod';
 import {
@@ -16,6 +18,18 @@ import {
   texts,
   wholeNumber,
 } from './option-table.ts';
+
+/** A network, by its text. */
+export const network = option(
+  '<name>',
+  `add a network between ends: ${NETWORK_FORMS}`,
+  text
+    .refine(
+      (name) => parseNetwork(name) !== undefined,
+      `expected ${NETWORK_FORMS}, with a round trip of at most ${NETWORK_LIMITS.rttMs} ms.`,
+    )
+    .optional(),
+);
 
 /** Options about teams and their mesh, for every command whose teams answer questions. */
 export const teamShape = {
@@ -64,6 +78,7 @@ export const teamShape = {
   faultSeed: option('<n>', 'repeat the faults of an earlier run by its seed', wholeNumber.optional()),
   restart: option('<when>', 'restart agents that died (on-failure)', choice(['on-failure']).optional()),
   otlp: option('<file|url>', 'export OpenTelemetry traces and metrics', text.optional()),
+  network,
   delivery: option('<mode>', 'deliver packets at-most-once or acknowledged', choice(DELIVERIES).optional()),
 };
 

@@ -8,6 +8,7 @@ import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
+import { formatNetwork } from '../terminal/table.ts';
 import { shortenPath } from './batch-places.ts';
 import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
@@ -156,10 +157,11 @@ function fingerprintBatch(
   teams: readonly PlannedTeam[],
 ): Fingerprint {
   const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
-  for (const { team, fingerprint, faults } of teams) {
+  for (const { team, fingerprint, faults, network } of teams) {
     batch[`team ${team.name}`] =
       `${fingerprint.model}, ${team.adapter}, prompts ${fingerprint.promptVersion}`;
     if (faults !== undefined) batch.faults = faults.spec ?? 'restarts';
+    if (network !== null) batch.network = formatNetwork(network);
   }
   return batch;
 }

@@ -15,6 +15,7 @@ import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { type Network, parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { checkServer, describeEngineNeeds, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
@@ -39,6 +40,8 @@ export interface PlannedTeam {
   readonly fingerprint: TeamFingerprint;
   readonly concurrency: number;
   readonly faults: FaultRequest | undefined;
+  /** The network between its hub and its agents; null for the loopback alone. */
+  readonly network: Network | null;
   /** True if the team may take answers of earlier runs. */
   readonly usesCache: boolean;
   /** Folder for the results of its mesh. */
@@ -96,7 +99,7 @@ function checkPorts({ agents }: Team, portBase: number | 'auto' | undefined): vo
 }
 
 /**
- * Resolves a team's adapter, fingerprint and faults.
+ * Resolves a team's adapter, fingerprint, faults and network.
  *
  * @param out folder for the results of its mesh
  * @param external agents that the user starts
@@ -115,10 +118,21 @@ export async function planTeam(
     fingerprint: await fingerprintTeam(team),
     concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
     faults: parseFaultRequest(options, team, adapter, external),
+    network: findNetwork(options, team),
     // Repeated questions may not use the cache, because they could not improve (C-11).
     usesCache: options.cache === true && options.repeat === 1 && team.use_cache,
     out,
   };
+}
+
+/** @throws MeshError `usage` for a network that the team's packets do not pass */
+function findNetwork({ network: name = 'none' }: TeamOptions, team: Team): Network | null {
+  const network = parseNetwork(name) ?? null;
+  if (network === null || team.transport === 'tcp') return network;
+  throw new MeshError(
+    'usage',
+    `--network ${name} has no effect: the packets of team ${team.name} pass a NATS server, and the network is between the hub and agents that it dials (--transport tcp)`,
+  );
 }
 
 /**

@@ -150,6 +150,7 @@ export async function planQueuedBatch(
     fingerprint: { model, promptVersion },
     concurrency: 1,
     faults: undefined,
+    network: null,
     usesCache: false,
     out: path.join(paths.runs, team.name),
   }));

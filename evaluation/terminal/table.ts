@@ -1,3 +1,5 @@
+import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
+
 /** Columns of a pipe, and of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 const GAP = 2;
@@ -102,4 +104,16 @@ function joinLines(text: string): string {
 export function toOneLine(text: string, columns: number): string {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return plain.length <= columns ? plain : `${plain.slice(0, columns - 1)}…`;
+}
+
+const RATES: readonly (readonly [string, number])[] = [
+  ['Gbit/s', 1e9],
+  ['Mbit/s', 1e6],
+  ['kbit/s', 1e3],
+];
+
+/** Formats a network: `40 ms round trip, 100 Mbit/s`. */
+export function formatNetwork({ rttMs, bitsPerS }: Network): string {
+  const [unit, bits] = RATES.find(([, own]) => bitsPerS >= own) ?? ['bit/s', 1];
+  return `${rttMs} ms round trip, ${bitsPerS / bits} ${unit}`;
 }

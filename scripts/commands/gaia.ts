@@ -26,7 +26,7 @@ import type { Coordinator } from '@gaia-mesh/evaluation/queue/coordinator.ts';
 import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
 import type { TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
-import { formatFailure, formatFaults } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
+import { formatConditions, formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
@@ -260,7 +260,7 @@ async function finish(
   const isComplete = end.kind === 'finished';
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
-  const faults = listFaults(ends);
+  const hasFaults = [...ends.values()].some(({ mesh }) => mesh?.metrics.faults !== undefined);
   const submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
   if (options.json) {
     const summary = {
@@ -275,9 +275,9 @@ async function finish(
       submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
     };
     printJson(summary);
-  } else if (isAnswered || (isComplete && first === undefined) || faults.length > 0) {
+  } else if (isAnswered || (isComplete && first === undefined) || hasFaults) {
     // Injected faults are a result in themselves.
-    printText(`\n${[formatBatchTable(summaries), ...faults].join('\n')}`);
+    printText(`\n${[formatBatchTable(summaries), ...listConditions(ends)].join('\n')}`);
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
@@ -308,10 +308,10 @@ async function finish(
   process.exitCode = endToExitCode(end);
 }
 
-/** Lists the lines about the faults that each team met. */
-function listFaults(ends: Ends): string[] {
+/** Lists the lines about the network and the faults that each team met. */
+function listConditions(ends: Ends): string[] {
   return [...ends].flatMap(([team, { mesh }]) => {
-    const lines = mesh === undefined ? [] : formatFaults(mesh.metrics);
+    const lines = mesh === undefined ? [] : formatConditions(mesh.metrics);
     return lines.length === 0 || ends.size === 1 ? lines : [`${team}:`, ...lines];
   });
 }

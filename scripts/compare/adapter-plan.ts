@@ -1,6 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import {
   measureAdapters,
   type PlannedArm,
@@ -22,6 +23,7 @@ const MAX_AGENTS = 256;
 export async function planAdapters(options: CompareOptions): Promise<ComparisonPlan> {
   const { invocations, rounds, margin, seed, maxAgents, budget = DEFAULT_BUDGET_S } = options;
   const numbers = parseNumbers(options.agents ?? [], maxAgents);
+  const network = parseNetwork(options.network ?? 'none') ?? null;
   const adapters = await loadChosenAdapters(options.adapters ?? adapterNames);
   const recording = await loadRecording(options.recording);
   const [baseline, ...others] = (numbers.length > 0 ? numbers : [recording.header.agents.length]).flatMap(
@@ -36,7 +38,7 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
   return {
     page: 'docs/results/comparison.md',
     arms,
-    facts: { kind: 'adapters', baseline: baseline.name, run_id: recording.header.run_id },
+    facts: { kind: 'adapters', baseline: baseline.name, run_id: recording.header.run_id, network },
     compare: ({ feed, ...running }) =>
       useTemporaryFolder('compare', async (workspaces) => {
         const design = { invocations, rounds, budgetMs: 1000 * budget };
@@ -47,7 +49,7 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
         );
         const report = await measureAdapters(
           recording,
-          { arms, design, margin: margin / 100, maxAgents, seed, workspaces },
+          { arms, design, margin: margin / 100, maxAgents, seed, network, workspaces },
           { ...running, onBlock },
         );
         // A recording alone has neither metrics nor answers to show.

@@ -12,7 +12,7 @@ import {
   texts,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
+import { network, watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import type { ArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import type { EventFeed } from '@gaia-mesh/evaluation/watch/event-feed.ts';
 import * as z from 'zod';
@@ -46,11 +46,7 @@ export const compareTable = defineTable({
       'vary a setting of stacks, e.g. tls=on,off size=64,4096',
       texts.optional(),
     ),
-    network: option(
-      '<name>',
-      'add a network between ends: lan, wan, mobile or rtt=40ms,rate=10mbit',
-      text.optional(),
-    ),
+    network,
     rate: option(
       '<n>',
       'send this many exchanges a second through stacks',
@@ -88,7 +84,7 @@ export const compareTable = defineTable({
   needs: [
     ...watchNeeds,
     {
-      options: ['implementation', 'factor', 'network', 'rate'],
+      options: ['implementation', 'factor', 'rate'],
       needs: STACKS,
       why: 'adapters are compared on recorded packets, without a transport',
     },

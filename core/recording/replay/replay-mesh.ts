@@ -15,6 +15,7 @@ import { buildRunLedger, type RunLedger } from '../../run/metrics/run-ledger.ts'
 import { raceAbort } from '../../system/process/abort.ts';
 import { readCpuUs } from '../../system/process/machine-state.ts';
 import { createTcpDialler } from '../../transports/tcp/tcp-transport.ts';
+import type { Dialler } from '../../transports/transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
 import { type TrafficGroups, TrafficPositions, type TrafficTally } from './traffic-groups.ts';
 
@@ -24,6 +25,8 @@ interface ReplayOptions
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly timeoutMs: number;
+  /** Dials the agents; by default over the loopback. */
+  readonly dialler?: Dialler | undefined;
   /** Total number of agents if more than were recorded: the others receive every packet and send nothing. */
   readonly agents?: number;
   /** Maximum agents of a recording (64). */
@@ -184,13 +187,13 @@ export class ReplayMesh {
    * missing
    */
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
-    const { recording, secret } = this.#options;
+    const { recording, secret, dialler = createTcpDialler() } = this.#options;
     const arrivals = new Arrivals(recording);
     const tally = this.#places.tally();
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
-      dialler: createTcpDialler(),
+      dialler,
       adapter,
       secret,
       nodes: this.#nodes,

@@ -322,6 +322,13 @@ export const metricsSchema = z.strictObject({
     })
     .describe('What the archive holds for `compare --recording`.'),
   ledger,
+  network: z
+    .strictObject({
+      rtt_ms: z.number().nonnegative().describe('milliseconds of a round trip'),
+      bits_per_s: z.number().positive().describe('bits a second in each direction'),
+    })
+    .optional()
+    .describe('Only with `--network`: what stood between the hub and each agent.'),
   faults: faults.optional().describe('Only where faults or restarts were asked for.'),
   delivery: delivery
     .optional()

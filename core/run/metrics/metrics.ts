@@ -66,7 +66,13 @@ interface RunFacts {
 /** Builds `metrics.json` without the times, which come from the recording later. */
 export function buildRunMetrics(
   tally: RunTally,
-  { adapter, team, engine, unseen }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen'>,
+  {
+    adapter,
+    team,
+    engine,
+    unseen,
+    network: between,
+  }: Pick<RunOptions, 'adapter' | 'team' | 'engine' | 'unseen' | 'network'>,
   facts: RunFacts,
 ): Omit<RunMetrics, keyof typeof NOT_RECORDED> {
   const { last } = tally;
@@ -112,6 +118,7 @@ export function buildRunMetrics(
     }),
     packet_types: Object.fromEntries(network.typeCounts),
     ledger,
+    network: between == null ? undefined : { rtt_ms: between.rttMs, bits_per_s: between.bitsPerS },
     faults,
     delivery: acknowledged && buildDeliveryMetrics(acknowledged, links),
   };

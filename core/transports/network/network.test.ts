@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../system/random.ts';
-import { formatNetwork, Line, parseNetwork } from './network.ts';
+import { Line, parseNetwork } from './network.ts';
 
 test.each([
   ['none', null],
@@ -14,11 +14,6 @@ test.each([
   ['constructor', undefined],
   ['', undefined],
 ])('parses %j', (text, network) => expect(parseNetwork(text)).toEqual(network));
-
-test('describes a network to people', () => {
-  expect(formatNetwork({ rttMs: 40, bitsPerS: 100e6 })).toBe('40 ms round trip, 100 Mbit/s');
-  expect(formatNetwork({ rttMs: 0.5, bitsPerS: 64e3 })).toBe('0.5 ms round trip, 64 kbit/s');
-});
 
 describe('a line', () => {
   const network = { rttMs: 40, bitsPerS: 1e6 };

@@ -144,7 +144,7 @@ export class MeshTeam {
    * @throws MeshError `locked`, `io`, `agent`, `usage`
    */
   static async start(planned: PlannedTeam, plan: MeshPlan, context: MeshContext): Promise<MeshTeam> {
-    const { team, adapter, out, faults } = planned;
+    const { team, adapter, out, faults, network } = planned;
     const { paths, questions, repeat, portBase, external, resumes } = plan;
     if (paths.files !== undefined) mkdirSync(paths.files, { recursive: true });
     const timeoutS = plan.limits.question.seconds ?? team.limits.task_timeout_s;
@@ -161,6 +161,7 @@ export class MeshTeam {
       portBase,
       external,
       faults,
+      network,
       timeoutMs: timeoutS * 1000,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: listReadablePaths(),

@@ -7,6 +7,7 @@ import {
   createNameColumn,
   createRatioColumns,
   createTable,
+  describeDistance,
   latencies,
   timeVerdict,
 } from '../arm-columns.ts';
@@ -194,10 +195,10 @@ export function buildAdapterTables(file: AdaptersComparison): ComparisonTables {
 }
 
 /** Lists what the numbers cannot tell. */
-function listLimits({ arms, agents, packets, tasks, environment }: AdaptersComparison): string[] {
+function listLimits({ arms, agents, packets, tasks, environment, network }: AdaptersComparison): string[] {
   const payload = arms[0]?.payload_bytes ?? 0;
   return [
-    'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte costs time, sizes matter more than here.',
+    describeDistance(network !== null),
     'A2A, MCP and ANP normally run on HTTP and TLS. The adapters write their messages into the frames of the mesh; their cost on their usual ' +
       'transports is in stacks.md.',
     'Broadcast is not their request model. In these protocols a client asks one server, which answers; here a packet goes to all agents, and ' +

@@ -5,6 +5,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh, type Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-root.ts';
+import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
@@ -52,6 +53,8 @@ interface RecordedPlan extends Omit<AdaptersPlan, 'packets'> {
   /** Maximum number of agents in the recording. */
   readonly maxAgents: number;
   readonly seed: number;
+  /** The network between the hub and each agent; null for the loopback alone. */
+  readonly network: Network | null;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
 }
@@ -67,8 +70,9 @@ export async function measureAdapters(
     readonly command: string;
   },
 ): Promise<AdaptersComparison> {
-  const { arms, seed, maxAgents } = plan;
+  const { arms, seed, maxAgents, network } = plan;
   const { packets } = recording;
+  const between = network === null ? undefined : await startNetwork(network);
   let started = 0;
   const start: StartMesh = async (agents, signal) => {
     started += 1;
@@ -77,6 +81,7 @@ export async function measureAdapters(
       recording,
       workspaces,
       timeoutMs: TASK_TIMEOUT_MS,
+      dialler: between?.dialler,
       signal,
       entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
       readable: listReadablePaths(),
@@ -95,7 +100,9 @@ export async function measureAdapters(
       },
     };
   };
-  const comparison = await compareAdapters({ ...plan, packets: packets.length }, start, context);
+  const comparison = await compareAdapters({ ...plan, packets: packets.length }, start, context).finally(() =>
+    between?.stop(),
+  );
   const run = { ...describeRecording(recording), agents: arms[0].agents };
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const [baseline] = comparison.arms;
@@ -107,12 +114,18 @@ export async function measureAdapters(
     packets: packets.length,
     task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / run.tasks,
     seed,
+    network,
     ...comparison,
     left_out: [],
   };
   // The report is parsed as it is when read back from its file, so that all outputs agree.
   const file = parseAdapters(JSON.stringify(report), 'comparison');
   return { ...file, sentence: formatVerdicts(file) };
+}
+
+async function startNetwork(network: Network) {
+  const { NetworkProcess } = await import('@gaia-mesh/core/transports/network/network-process.ts');
+  return new NetworkProcess(network);
 }
 
 /**

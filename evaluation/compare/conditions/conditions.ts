@@ -2,7 +2,14 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JudgedComparison, judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../statistics/levels.ts';
 import { type MeasuredRatio, SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
-import type { ComparedArm, ComparisonFile, Metric, StacksComparison } from '../comparison-file.ts';
+import { formatNetwork } from '../../terminal/table.ts';
+import type {
+  AdaptersComparison,
+  ComparedArm,
+  ComparisonFile,
+  Metric,
+  StacksComparison,
+} from '../comparison-file.ts';
 
 /** One arm in the current and the saved comparison. */
 export interface SavedChange {
@@ -17,7 +24,8 @@ type Rounds = readonly (readonly number[])[];
 /** The facts of a comparison that must be known to hold it against a saved one; before it is measured, some are not known yet. */
 export type ComparableFacts = Pick<ComparisonFile, 'environment'> &
   Partial<Pick<ComparisonFile, 'kind' | 'run_id' | 'packets' | 'team' | 'engine' | 'agents' | 'baseline'>> &
-  Partial<Pick<StacksComparison, 'traffic' | 'rate_per_s'>>;
+  Partial<Pick<StacksComparison, 'traffic' | 'rate_per_s'>> &
+  Partial<Pick<AdaptersComparison, 'network'>>;
 
 /** The properties that two comparisons must share to be comparable. */
 const SHARED: readonly {
@@ -40,6 +48,10 @@ const SHARED: readonly {
     of: ({ traffic }) => traffic && `${traffic.source}, ${traffic.exchanges} exchanges`,
   },
   { what: 'the rate', of: ({ rate_per_s }) => rate_per_s },
+  {
+    what: 'the network',
+    of: ({ network }) => (network === null ? 'none' : network && formatNetwork(network)),
+  },
 ];
 
 /**

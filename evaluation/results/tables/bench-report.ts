@@ -9,6 +9,7 @@ import { createStyles } from '../../terminal/print.ts';
 import {
   count,
   formatDecimals,
+  formatNetwork,
   formatPercent,
   formatTable,
   toOneLine,
@@ -78,7 +79,7 @@ export function runReport(
       ['quality', 'tokens'],
     ),
     ...formatModelUse(metrics),
-    ...formatFaults(metrics),
+    ...formatConditions(metrics),
     ...formatDelivery(metrics),
     dim(formatLedger(metrics)),
     '',
@@ -210,7 +211,7 @@ export function formatBatchReport(
     // Traffic is that of this run.
     formatColumns(PACE_COLUMNS, [{ ...summary, ...metrics }]),
     ...formatModelUse(metrics),
-    ...formatFaults(metrics),
+    ...formatConditions(metrics),
     ...formatDelivery(metrics),
     ...cycleLines,
     ...(cycleLines.length === 0 ? [] : ['']),
@@ -318,8 +319,20 @@ function formatLedger({ ledger, session_bytes, ack_bytes, recording }: RunMetric
     .join('\n');
 }
 
-/** Formats injected faults, losses, recovery times and the answers under faults for people; empty for a run without faults. */
-export function formatFaults({ faults, refused_packets }: RunMetrics): string[] {
+/** Formats the network and the faults of a run for people; empty for a run without them. */
+export function formatConditions(metrics: RunMetrics): string[] {
+  const { network } = metrics;
+  if (network === undefined) return formatFaults(metrics);
+  const { rtt_ms: rttMs, bits_per_s: bitsPerS } = network;
+  return [
+    `Network   ${formatNetwork({ rttMs, bitsPerS })} between the hub and each agent`,
+    '',
+    ...formatFaults(metrics),
+  ];
+}
+
+/** Formats injected faults, losses, recovery times and the answers under faults. */
+function formatFaults({ faults, refused_packets }: RunMetrics): string[] {
   if (faults === undefined) return [];
   return [
     `Faults    ${faults.spec === null ? 'none asked for' : `${toOneLine(faults.spec, 300)}  (--fault-seed ${faults.seed})`}`,

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RunData } from '../../report/run/run-data.ts';
+import { formatNetwork } from '../../terminal/table.ts';
 import {
   formatBytes,
   formatCount,
@@ -39,6 +40,9 @@ export function RunPart({ run, isFirst }: RunPartProps) {
           [`team ${metrics.team}`, `adapter ${metrics.adapter}`, ...nameEngine(metrics.engine)]
             .map((name) => toLine(name, 60))
             .join(' · '),
+          metrics.network === undefined
+            ? null
+            : `network ${formatNetwork({ rttMs: metrics.network.rtt_ms, bitsPerS: metrics.network.bits_per_s })}`,
           made.machine,
           `run ${toLine(metrics.run_id, 60)}`,
         ]}

@@ -20,7 +20,18 @@ describe('a comparison', () => {
 
   beforeAll(async () => {
     // The budget is not used up: it only decides how often the recording is played, whatever the machine does.
-    const bounds = ['--invocations', '2', '--rounds', '2', '--seed', '7', '--budget', '600'];
+    const bounds = [
+      '--invocations',
+      '2',
+      '--rounds',
+      '2',
+      '--seed',
+      '7',
+      '--budget',
+      '600',
+      '--network',
+      'lan',
+    ];
     const limits = ['--fail-if', 'msgpack.bytes > 1x json', '--fail-if', 'msgpack.time < 0.0001x json'];
     const kept = [
       '--save-baseline',
@@ -53,7 +64,10 @@ describe('a comparison', () => {
       tasks: 1,
       packets: 2,
       seed: 7,
+      network: { rttMs: 0.5, bitsPerS: 1e9 },
     });
+    // The document goes to the agent and its answer comes back, through the network.
+    for (const { latency_us } of report.arms) expect(latency_us.p50).toBeGreaterThan(500);
     const { invocations, rounds } = report;
     expect(report.null_test.time).toMatchObject({ invocations, rounds });
     expect(report.null_test.samples_us.time).toHaveLength(invocations);
@@ -84,7 +98,9 @@ describe('a comparison', () => {
     const [head, ...lines] = readFileSync(path.join(out, 'comparison.csv'), 'utf8').trim().split('\n');
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line.split(',')).toHaveLength(head?.split(',').length ?? 0);
-    expect(readFileSync(path.join(out, 'comparison.md'), 'utf8')).toMatch(/^\| adapter \|/m);
+    const markdown = readFileSync(path.join(out, 'comparison.md'), 'utf8');
+    expect(markdown).toMatch(/^\| adapter \|/m);
+    expect(markdown).toContain('The network is a relay');
   });
 
   test('draws a page of itself and of the recorded run', () => {

@@ -7,6 +7,7 @@ import {
   createNameColumn,
   createRatioColumns,
   createTable,
+  describeDistance,
   latencies,
   timeVerdict,
 } from '../../arm-columns.ts';
@@ -365,11 +366,7 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
 /** Lists what the numbers cannot tell. */
 function listLimits({ environment, arms }: StacksComparison): string[] {
   return [
-    ...(arms.some(({ settings }) => settings.network !== null)
-      ? ['The network is a relay that delays and limits. It has no loss and no slow start of connections.']
-      : [
-          'Loopback is not a network. It has no distance, no loss and no narrow link: where a byte or a round trip costs time, sizes and set-up matter more than here (--network).',
-        ]),
+    describeDistance(arms.some(({ settings }) => settings.network !== null)),
     `Client and server shared ${environment.cpus} cores with each other and with the command.`,
     'Times and CPU measure these implementations on these versions of their languages, not the protocols themselves. That is why an SDK and the bare implementation of the same protocol stand side by side.',
     'CPU time includes the test client and server, which are the same for all stacks; the ratio of two stacks would be larger without them.',
