@@ -287,26 +287,6 @@ const adaptersSchema = z
     passes: z.int().positive(),
   });
 
-/** Tokens that a model reads; it reads nothing of the protocol around them. */
-const tokensSchema = z.object({
-  encoding: z.string(),
-  definitions: z.array(z.object({ what: z.string(), items: amount, bytes: amount, tokens: amount })),
-  /** Tokens of all payloads of the traffic as results of a tool. */
-  results: z.array(z.object({ form: z.string(), tokens: amount })),
-  shapes: z.array(
-    z.object({
-      shape: z.string(),
-      payloads: amount,
-      bytes: amount,
-      compact: amount,
-      pretty: amount,
-      toon: amount,
-    }),
-  ),
-  /** Payloads that are in no sum, because there was no time to count them. */
-  not_counted: amount.optional(),
-});
-
 const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
 
 /** Attribution of an arm's difference from the baseline to protocol, transport, implementation and settings: factors that multiply. */
@@ -339,7 +319,6 @@ const stacksSchema = z
       payload_bytes: z.object({ smallest: amount, median: amount, largest: amount }),
     }),
     rate_per_s: z.number().positive(),
-    tokens: tokensSchema,
     /** Attributions of the arms that differ from the baseline in more than one factor. */
     attributions: z.array(attributionSchema).max(400),
   });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runLab } from '../testing/run-lab.ts';
 
 /** The comparisons are started as a user would, since the runner reads what they leave. */
-test('docs/claims.md has each claim as bytes and tokens decide it now (npm run claims -- --write)', async () => {
+test('docs/claims.md has each claim as bytes decide it now (npm run claims -- --write)', async () => {
   const { code, stdout, stderr } = await runLab(['claims']);
 
   expect(code, stderr).toBe(0);

@@ -21,7 +21,6 @@ const claimsSchema = z.array(
     says: z.string(),
     condition: z.string(),
     compare: z.string(),
-    payloads: z.string().optional(),
     refuted_if: z.string(),
     differs: z.string().optional(),
     is_neighbour: z.literal(true).optional(),
@@ -78,14 +77,13 @@ function leaveOut(claim: Claim): Decided {
 /** Decides the claims about one comparison. */
 function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
   return useRunFolder(async (folder) => {
-    const conditions = own.filter(({ payloads }) => payloads === undefined).map((claim) => claim.refuted_if);
     const summary = path.join(folder, 'summary.md');
     const args = [
       '--out',
       folder,
       '--summary',
       summary,
-      ...conditions.flatMap((text) => ['--fail-if', text]),
+      ...own.flatMap(({ refuted_if }) => ['--fail-if', refuted_if]),
     ];
     const npm = ['run', '-s', 'compare', '--', ...compare.split(' '), ...args];
     await once(
@@ -96,8 +94,7 @@ function decide(compare: string, own: readonly Claim[]): Promise<Decided[]> {
     if (!existsSync(summary)) throw new MeshError('io', `compare ${compare}: it ended without a summary`);
     const rows = readFileSync(summary, 'utf8').split('\n');
     return own.map((claim) => {
-      const { isRefuted, found } =
-        claim.payloads === undefined ? readCondition(claim, rows) : countTokens(claim, folder);
+      const { isRefuted, found } = readCondition(claim, rows);
       if (isRefuted === false) return { claim, verdict: 'reproduced', found };
       const isOpen = isRefuted === undefined || claim.is_neighbour === true;
       return { claim, verdict: isOpen ? 'cannot tell' : 'not reproduced', found };
@@ -121,37 +118,6 @@ function readCondition({ refuted_if }: Claim, rows: readonly string[]): Found {
   return { isRefuted, found: `\`${refuted_if}\` ${isRefuted ? 'holds' : 'does not hold'}: ${found}` };
 }
 
-const tokensSchema = z.object({
-  tokens: z.object({
-    shapes: z.array(
-      z.object({
-        shape: z.string(),
-        payloads: z.number(),
-        compact: z.number(),
-        pretty: z.number(),
-        toon: z.number(),
-      }),
-    ),
-  }),
-});
-const form = z.enum(['compact', 'pretty', 'toon']);
-const tokenCondition = z.tuple([form, z.enum(['<', '>']), z.coerce.number(), form]);
-
-/** Counts the tokens of one kind of payload in two forms. */
-function countTokens({ payloads, refuted_if }: Claim, folder: string): Found {
-  const { tokens } = tokensSchema.parse(
-    JSON.parse(readFileSync(path.join(folder, 'comparison.json'), 'utf8')),
-  );
-  const shape = tokens.shapes.find((each) => each.shape === payloads);
-  if (shape === undefined) throw new MeshError('io', `comparison.json has no payloads "${payloads}"`);
-  const [left, operator, times, right] = tokenCondition.parse(refuted_if.replace('x ', ' ').split(' '));
-  const [own, bound] = [shape[left], times * shape[right]];
-  return {
-    isRefuted: operator === '<' ? own < bound : own > bound,
-    found: `${left} ${shape[left]}, ${right} ${shape[right]} tokens, ×${(shape[left] / shape[right]).toFixed(3)} (${shape.payloads} payloads, ${payloads})`,
-  };
-}
-
 function buildClaimsPart(decided: readonly Decided[]): MeasuredPart {
   const counts = VERDICTS.map(
     (name) => `${decided.filter(({ verdict }) => verdict === name).length} ${name}`,
@@ -160,7 +126,7 @@ function buildClaimsPart(decided: readonly Decided[]): MeasuredPart {
     facts: `${decided.length} claims: ${counts.join(', ')}`,
     limits: [
       'A claim that is reproduced here holds for this data and these libraries, and one that is not may hold for others: the condition stands with each.',
-      'Bytes and tokens are exact and the same on every machine. Times are those of one machine over loopback.',
+      'Bytes are exact and the same on every machine. Times are those of one machine over loopback.',
     ],
     body: formatClaims(decided),
   };

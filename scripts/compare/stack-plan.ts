@@ -4,19 +4,15 @@ import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { type Arm, combineArms, parseFactors } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
-import { countTokenFigures } from '@gaia-mesh/evaluation/compare/stacks/figures/token-figures.ts';
 import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
 import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
 import {
   buildRecordedWorkload,
   buildSyntheticWorkload,
 } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
-import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
-import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
-import { buildToolDefinitions } from '@gaia-mesh/tools/tool-definitions.ts';
 import type { CompareOptions, ComparisonPlan } from './compare-options.ts';
 
 /**
@@ -74,12 +70,6 @@ export async function planStacks(names: readonly string[], options: CompareOptio
           })),
         ),
       }).run();
-      const tools = await buildToolDefinitions(Object.keys(dataTools).map((tool) => ({ id: tool, tool })));
-      const tokens = await countTokenFigures(recording, { tools, budgetMs }, signal);
-      if (tokens.not_counted !== undefined)
-        printError(
-          `tokens: the payloads of ${tokens.not_counted} packets are not counted, which would take too long`,
-        );
       const report = reportStacks({
         arms,
         measured: { ...measured, warnings: [...stackArms.warnings, ...measured.warnings] },
@@ -90,7 +80,6 @@ export async function planStacks(names: readonly string[], options: CompareOptio
         ratePerS,
         seed,
         command,
-        tokens,
         leftOut: [...leftOut, ...lacking],
         margin: options.margin / 100,
       });

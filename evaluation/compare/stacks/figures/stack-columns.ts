@@ -250,59 +250,9 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
   ];
 }
 
-type Tokens = StacksComparison['tokens'];
-
-/** The unit of all figures about what a model reads. */
-const TOKENS = 'tokens that a model reads';
-
-const definitionColumns: readonly Column<Tokens['definitions'][number]>[] = [
-  {
-    key: 'what',
-    header: 'what a model is shown of the tools',
-    value: ({ what }) => what,
-    format: ({ what }) => what,
-  },
-  { key: 'tools', header: 'tools', value: ({ items }) => items, explain: 'tools that are defined' },
-  { key: 'bytes', header: 'bytes', value: ({ bytes }) => bytes, explain: 'bytes of their definitions' },
-  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens, explain: TOKENS },
-];
-
-const resultColumns: readonly Column<Tokens['results'][number]>[] = [
-  { key: 'form', header: 'all payloads as results of a tool', value: ({ form }) => form },
-  { key: 'tokens', header: 'tokens', value: ({ tokens }) => tokens, explain: TOKENS },
-];
-
-const shapeColumns: readonly Column<Tokens['shapes'][number]>[] = [
-  { key: 'shape', header: 'payloads that are mostly', value: ({ shape }) => shape },
-  { key: 'payloads', header: 'payloads', value: ({ payloads }) => payloads, explain: 'their number' },
-  { key: 'compact', header: 'compact JSON', value: ({ compact }) => compact, explain: TOKENS },
-  { key: 'pretty', header: 'pretty JSON', value: ({ pretty }) => pretty, explain: TOKENS },
-  createMultipleColumn('pretty'),
-  { key: 'toon', header: 'TOON', value: ({ toon }) => toon, explain: TOKENS },
-  createMultipleColumn('toon'),
-];
-
-/** Creates the column of the tokens of a notation as a multiple of compact JSON. */
-function createMultipleColumn(notation: 'pretty' | 'toon'): Column<Tokens['shapes'][number]> {
-  return {
-    key: `${notation}_ratio`,
-    header: '×',
-    value: (shape) => shape[notation] / Math.max(1, shape.compact),
-    digits: 2,
-    explain: 'tokens as a multiple of those of compact JSON',
-  };
-}
-
-function describeTokens({ tokens }: StacksComparison): string {
-  return (
-    `Tokens of ${tokens.encoding}, counted for what a model reads: definitions at each of its turns, results once. No model reads the protocol ` +
-    'around them, so envelopes have no tokens.'
-  );
-}
-
 /** Builds the tables of a comparison of stacks. */
 export function buildStackTables(file: StacksComparison): ComparisonTables {
-  const { arms, tokens, attributions } = file;
+  const { arms, attributions } = file;
   const byFigure = Map.groupBy(attributions, ({ figure }) => figure).values();
   const columns = [...timeColumns, ...listPlainColumns(file), ...byteColumns, ...listCpuColumns(file)];
   return {
@@ -337,16 +287,6 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
           'The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes whose ' +
           'every step was measured. `=`: shown to be within the margin; `?`: undecided. Factors that only changed together have one share; a stack ' +
           'with one of the changes alone would separate them.',
-        at: 'page',
-      },
-      {
-        heading: 'Tokens that a model reads',
-        tables: [
-          createTable(definitionColumns, tokens.definitions),
-          createTable(resultColumns, tokens.results),
-          createTable(shapeColumns, tokens.shapes),
-        ],
-        note: describeTokens(file),
         at: 'page',
       },
     ],

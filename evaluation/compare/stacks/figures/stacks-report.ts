@@ -23,7 +23,6 @@ interface ReportInput {
   readonly seed: number;
   /** The command line that repeats the measurement. */
   readonly command: string;
-  readonly tokens: StacksComparison['tokens'];
   readonly leftOut: readonly string[];
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
@@ -53,7 +52,6 @@ export function reportStacks(reported: ReportInput): StacksComparison {
     arms: judged.arms.map((own) => ({ ...own, setup: { ...own.setup, ...computePayback(own, baseline) } })),
     left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
-    tokens: reported.tokens,
     attributions: attributeArms(figures, margin),
   };
   const file = parseStacks(JSON.stringify(report), 'comparison');

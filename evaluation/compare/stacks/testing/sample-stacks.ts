@@ -54,12 +54,6 @@ export function makeStacksFile(
     ratePerS: 200,
     seed: 1,
     command: 'npm run compare -- --stacks mesh/json,a2a/jsonrpc',
-    tokens: {
-      encoding: 'o200k_base',
-      definitions: [{ what: 'MCP tools/list', items: 2, bytes: 400, tokens: 100 }],
-      results: [{ form: 'both', tokens: 200 }],
-      shapes: [{ shape: 'prose', payloads: 4, bytes: 900, compact: 220, pretty: 230, toon: 215 }],
-    },
     leftOut: ['mcp/http sdk: it needs @modelcontextprotocol/client'],
     margin: 0.05,
   });
