@@ -210,13 +210,7 @@ const stackArmSchema = armSchema.extend({
     )
     .nullable(),
   knee_per_s: amount.nullable(),
-  /** The server's memory as one task grows. */
-  growth: z
-    .array(
-      z.object({
-        exchanges: amount,
-        heap_bytes: amount,
-        rss_bytes: amount,
+  rss_bytes: amount,
         exchange_us: amount.nullable(),
       }),
     )

@@ -22,7 +22,6 @@ export const processCountsSchema = z.object({
   refused: amount,
   cpuUs: z.object({ user: amount, system: amount }),
   rssBytes: amount,
-  heapBytes: amount,
 });
 export type ProcessCounts = z.infer<typeof processCountsSchema>;
 

@@ -2,13 +2,13 @@ import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
-import { type GrowthPoint, type LoadPoint, loadCurve, measureGrowth } from './load-curve.ts';
+import { type LoadPoint, loadCurve } from './load-curve.ts';
 import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
 import type { CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
 
 /** The load of one pair of fresh processes. */
 interface PairProtocol {
-  /** Milliseconds for the rounds and the warm-up, without set-up, byte counts and extras. */
+  /** Milliseconds for the rounds and the warm-up, without set-up, byte counts and load curve. */
   readonly budgetMs: number;
   readonly rounds: number;
   readonly concurrency: readonly number[];
@@ -16,8 +16,6 @@ interface PairProtocol {
   readonly ratePerS: number;
   /** Counts the bytes of each exchange once. */
   readonly countsBytes: boolean;
-  /** Grows a task and records the memory that the server keeps. */
-  readonly growsTask: boolean;
   /** Raises the load until the pair is overloaded. */
   readonly raisesLoad: boolean;
   /** Maximum concurrent exchanges: their messages are in memory several times at both ends. */
@@ -51,7 +49,6 @@ export interface Invocation {
   /** Null if bytes were not counted. */
   readonly bytes: CountedBytes | null;
   readonly rounds: readonly Round[];
-  readonly growth: readonly GrowthPoint[] | null;
   readonly curve: readonly LoadPoint[] | null;
   readonly rssBytes: { readonly client: number; readonly server: number };
 }
@@ -67,8 +64,8 @@ const WARM_UP = 0.15;
 const WARM_UP_CONCURRENCY = 4;
 const SHARES = { one: 0.2, open: 0.4, saturated: 0.4 };
 const MAX_COUNT = 20_000;
-/** Time that an extra may take in any case, if it is left. */
-const EXTRA_MS = 3500;
+/** Time that a load curve may take in any case, if it is left. */
+const CURVE_MS = 3500;
 /** Minimum exchanges of an open load; with fewer, a percentile would be chance. */
 const MIN_OPEN = 20;
 
@@ -95,7 +92,7 @@ export class PairSession implements Session<Invocation> {
     this.#signal = signal;
     [this.#beganMs, this.#plannedEndMs] = times;
     const rssBytes = { client: 0, server: 0 };
-    this.#measured = { setup: pair.setup, bytes: null, rounds: [], growth: null, curve: null, rssBytes };
+    this.#measured = { setup: pair.setup, bytes: null, rounds: [], curve: null, rssBytes };
   }
 
   static async open(
@@ -139,17 +136,14 @@ export class PairSession implements Session<Invocation> {
     });
   }
 
-  /** Measures the load curve and the growth of a task; neither takes longer than the rounds. */
+  /** Measures the load curve, which takes no longer than the rounds. */
   async finish(): Promise<void> {
-    const { raisesLoad, growsTask, maxInFlight, budgetMs } = this.#protocol;
+    const { raisesLoad, maxInFlight, budgetMs } = this.#protocol;
+    if (!raisesLoad || performance.now() >= this.#plannedEndMs) return;
     const fastest = Math.max(...this.#measured.rounds.flatMap(({ perS }) => perS));
-    const isOver = () => performance.now() >= this.#plannedEndMs;
-    const endMs = () => Math.min(this.#plannedEndMs, performance.now() + Math.max(budgetMs, EXTRA_MS));
-    if (raisesLoad && !isOver()) {
-      const curve = await loadCurve(this.#pair, fastest, { maxWaiting: maxInFlight, endMs: endMs() });
-      this.#keep({ curve: curve.length === 0 ? null : curve });
-    }
-    if (growsTask && !isOver()) this.#keep({ growth: await measureGrowth(this.#pair, endMs()) });
+    const endMs = Math.min(this.#plannedEndMs, performance.now() + Math.max(budgetMs, CURVE_MS));
+    const curve = await loadCurve(this.#pair, fastest, { maxWaiting: maxInFlight, endMs });
+    this.#keep({ curve: curve.length === 0 ? null : curve });
   }
 
   result(): Invocation {

@@ -4,8 +4,6 @@ import type { Pair } from './peers/pair.ts';
 
 /** Result of an open load at one rate; without times if too many exchanges were waiting. */
 export type LoadPoint = NonNullable<StackArm['curve']>[number];
-/** Growth of a server with one task: its heap after a collection, and the time of an exchange. */
-export type GrowthPoint = NonNullable<StackArm['growth']>[number];
 
 /** Loads as shares of the saturated throughput, close together where the queue begins. */
 const SHARES = [0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
@@ -62,26 +60,4 @@ export function findKnee(points: readonly LoadPoint[]): LoadPoint | undefined {
     ({ p50_us: us, offered_per_s, achieved_per_s }) =>
       us !== null && !isBeyondKnee(lowest, us) && achieved_per_s > 0.95 * offered_per_s,
   );
-}
-
-const GROWTH_STEP = 50;
-const GROWTH_STEPS = 4;
-
-/** Plays exchanges that all belong to one task, until all steps are done or `endMs` has come. */
-export async function measureGrowth(pair: Pair, endMs: number): Promise<GrowthPoint[]> {
-  const points: GrowthPoint[] = [];
-  let exchanges = 0;
-  let exchangeUs: number | null = null;
-  for (let step = 0; step <= GROWTH_STEPS; step++) {
-    const [, { heapBytes, rssBytes }] = await pair.count(true);
-    points.push({ exchanges, heap_bytes: heapBytes, rss_bytes: rssBytes, exchange_us: exchangeUs });
-    const leftMs = endMs - performance.now();
-    if (step === GROWTH_STEPS || leftMs <= 0) break;
-    const maxMs = leftMs / (GROWTH_STEPS - step);
-    const load = { kind: 'closed', count: GROWTH_STEP, concurrency: 1, maxMs } as const;
-    const { count, timesUs } = await pair.play(load, { tasks: 'same' });
-    exchanges += count;
-    exchangeUs = count === 0 ? null : computePercentile(timesUs, 0.5);
-  }
-  return points;
 }

@@ -41,7 +41,7 @@ test(
       ratePerS: 400,
       design: { budgetMs: Infinity, invocations: 6, rounds: 3 },
       measuredMs: 400,
-      hasExtras: false,
+      hasCurve: false,
     });
     const { invocations } = await new Experiment(planted.plan(), {
       random: new Random(SEED),

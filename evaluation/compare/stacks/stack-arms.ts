@@ -33,8 +33,8 @@ interface StackArmsOptions {
   readonly design: Design;
   /** Milliseconds that each invocation is measured for; derived from the budget by default. */
   readonly measuredMs?: number;
-  /** Also grows a task in the first invocation of each arm, and raises the load in the second; true by default. */
-  readonly hasExtras?: boolean;
+  /** Also raises the load in the second invocation of each arm; true by default. */
+  readonly hasCurve?: boolean;
 }
 
 /** Stacks as arms of an experiment: each has a client and a server in processes of their own, one arm at a time. */
@@ -75,7 +75,7 @@ export class StackArms {
   }
 
   #open(arm: Arm, plan: InvocationPlan): Promise<PairSession> {
-    const { ratePerS, design, hasExtras = true } = this.#options;
+    const { ratePerS, design, hasCurve = true } = this.#options;
     const { block, isNull } = plan;
     const protocol = {
       budgetMs: this.#measuredMs,
@@ -83,8 +83,7 @@ export class StackArms {
       concurrency: this.concurrency,
       ratePerS,
       countsBytes: block < COUNTED_INVOCATIONS && !isNull,
-      growsTask: hasExtras && block === 0 && !isNull,
-      raisesLoad: hasExtras && block === 1 && !isNull,
+      raisesLoad: hasCurve && block === 1 && !isNull,
       maxInFlight: this.#maxInFlight,
     };
     return PairSession.open(buildPairOptions(arm, this.#options), protocol, plan);

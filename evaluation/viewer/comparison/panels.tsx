@@ -5,7 +5,6 @@ import type {
   StackArm,
   StacksComparison,
 } from '../../compare/comparison-file.ts';
-import { computeKeptBytes } from '../../compare/stacks/figures/stack-columns.ts';
 import { formatName } from '../../compare/verdict-text.ts';
 import { Chart, listLogTicks } from '../chart.tsx';
 import { formatBytes, formatCount, formatMs, formatTick, showHidden } from '../format.ts';
@@ -48,7 +47,7 @@ export function listPanels(file: ComparisonFile): PanelsView[] {
   const views =
     file.kind === 'adapters'
       ? [toGrowth(file, 'bytes'), toGrowth(file, 'time'), toRounds(file)]
-      : [toCurves(file), toThroughput(file), toSizes(file), toMemory(file), toRounds(file)];
+      : [toCurves(file), toThroughput(file), toSizes(file), toRounds(file)];
   return views.filter(({ panels }) => panels.some(({ line: own }) => own.length > 1));
 }
 
@@ -163,32 +162,6 @@ function toSizes({ arms }: StacksComparison): PanelsView {
     }),
     x: { label: 'bytes of a payload', isLog: true },
     y: { label: 'milliseconds', isLog: true },
-  };
-}
-
-/** The server's memory as one task grows. */
-function toMemory({ arms }: StacksComparison): PanelsView {
-  return {
-    id: 'memory',
-    title: 'Memory as a task grows',
-    about: `Heap of the server after a collection, while one task gets more and more exchanges. ${GREY}`,
-    panels: arms.flatMap(({ name, growth }) =>
-      growth === null
-        ? []
-        : [
-            {
-              label: formatName(name),
-              note: `keeps ${formatBytes(computeKeptBytes(growth) ?? 0)} of each exchange`,
-              line: growth.map(({ exchanges: x, heap_bytes }) => ({
-                x,
-                y: heap_bytes / 1e6,
-                title: `${formatCount(x)} exchanges: ${(heap_bytes / 1e6).toFixed(1)} MB`,
-              })),
-            },
-          ],
-    ),
-    x: { label: 'exchanges of the task', isLog: false },
-    y: { label: 'MB of heap', isLog: false },
   };
 }
 

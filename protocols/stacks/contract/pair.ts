@@ -107,7 +107,7 @@ function routeThroughProxy(
 
 async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
   const look = async () => {
-    await server.ask?.(false);
+    await server.ask?.();
     const [counted, served] = [client.wire(), server.wire()];
     return { client: counted ?? mirror(served), server: served ?? mirror(counted), proxy: proxy() };
   };

@@ -141,7 +141,7 @@ export interface StackServer {
    * Collects the counts of serving processes, so that {@link wire} is up to date. It is absent where the server is in
    * this process.
    */
-  readonly ask?: ((collect: boolean) => Promise<OwnProcesses>) | undefined;
+  readonly ask?: (() => Promise<OwnProcesses>) | undefined;
   close(): Promise<void>;
 }
 
@@ -151,9 +151,8 @@ export interface OwnProcesses {
   readonly packets: number;
   readonly refused: number;
   readonly cpuUs: { readonly user: number; readonly system: number };
-  /** Memory of the running processes; the heap after a garbage collection if one was asked for. */
+  /** Memory of the running processes. */
   readonly rssBytes: number;
-  readonly heapBytes: number;
 }
 
 /** A load for a client in a process of its own: see `playSchema` of `evaluation/compare/stacks/peers/protocol.ts`. */
@@ -162,7 +161,6 @@ export interface RemoteLoad {
   readonly exchanges: readonly { readonly request: Packet; readonly replies: readonly Packet[] }[];
   /** Index of the first exchange. */
   readonly first: number;
-  readonly tasks: 'new' | 'same';
   readonly load: object;
 }
 
@@ -183,7 +181,7 @@ export interface StackClient {
   /** Returns null if its bytes are not counted, as in another language: the server's side counts. */
   wire(): WireBytes | null;
   /** Collects the totals of the client's process, as the server's {@link StackServer.ask}; absent if it is this one. */
-  readonly ask?: ((collect: boolean) => Promise<OwnProcesses>) | undefined;
+  readonly ask?: (() => Promise<OwnProcesses>) | undefined;
   /** Plays a load in the client's own process; absent if that is this one. */
   readonly play?: ((load: RemoteLoad) => Promise<unknown>) | undefined;
   close(): Promise<void>;

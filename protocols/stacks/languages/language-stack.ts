@@ -64,7 +64,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
       address: addressOf(advertisedPort ?? port),
       port: relayPort ?? port,
       wire: () => relay?.count() ?? null,
-      ask: (collect) => countProcess(peer, collect),
+      ask: () => countProcess(peer),
       async close() {
         await peer.close(session);
         await relay?.forwarder.close();
@@ -81,7 +81,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
         return repliesSchema.parse(replies).map(parsePacket);
       },
       wire: () => null,
-      ask: (collect) => countProcess(peer, collect),
+      ask: () => countProcess(peer),
       async play({ exchanges, ...load }) {
         if (exchanges !== planned) await peer.ask({ do: 'plan', session, exchanges });
         planned = exchanges;
@@ -93,6 +93,6 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
   return { ...stack, implementation: language, serve, connect };
 }
 
-async function countProcess(peer: LanguageProcess, collect: boolean): Promise<OwnProcesses> {
-  return processCountsSchema.parse(await peer.ask({ do: 'count', collect }));
+async function countProcess(peer: LanguageProcess): Promise<OwnProcesses> {
+  return processCountsSchema.parse(await peer.ask({ do: 'count' }));
 }

@@ -29,7 +29,6 @@ export function computeArmFigures(
   const payloadBytes = bytes.sent.payload + bytes.received.payload;
   const rounds = invocations.flatMap((invocation) => invocation.rounds);
   const curve = invocations.findLast((invocation) => invocation.curve !== null)?.curve ?? null;
-  const growth = invocations.findLast((invocation) => invocation.growth !== null)?.growth ?? null;
   return {
     name,
     invocations: invocations.length,
@@ -59,7 +58,6 @@ export function computeArmFigures(
     }),
     curve: curve === null ? null : [...curve],
     knee_per_s: curve === null ? null : (findKnee(curve)?.offered_per_s ?? null),
-    growth: growth === null ? null : [...growth],
     rss_bytes: {
       client: computeMedian(invocations.map(({ rssBytes }) => rssBytes.client)),
       server: computeMedian(invocations.map(({ rssBytes }) => rssBytes.server)),

@@ -194,21 +194,7 @@ function listCpuColumns({ arms: [baseline] }: StacksComparison): Column<StackArm
       explain: 'memory of the server’s process, in mebibytes',
       rank: 1,
     },
-    {
-      key: 'kept_bytes_per_exchange',
-      header: 'kept B',
-      value: ({ growth }) => computeKeptBytes(growth),
-      explain: 'bytes that the server retains of each exchange while one task grows',
-      rank: 2,
-    },
   ];
-}
-
-/** Returns the bytes that a server retains of each exchange of one task, from the first point to the last. */
-export function computeKeptBytes(growth: StackArm['growth']): number | null {
-  const [first, last] = [growth?.[0], growth?.at(-1)];
-  if (first === undefined || last === undefined || last.exchanges === first.exchanges) return null;
-  return Math.max(0, (last.heap_bytes - first.heap_bytes) / (last.exchanges - first.exchanges));
 }
 
 /** Lists the figures of stacks that are in the CSV file alone. */

@@ -105,12 +105,11 @@ export class Pair {
    *
    * @throws MeshError `packet` if unplanned packets came, or the ends do not agree on their bytes
    */
-  async play(load: Load, more: Partial<Pick<Play, 'part' | 'from' | 'tasks'>> = {}): Promise<PairLoad> {
+  async play(load: Load, more: Partial<Pick<Play, 'part' | 'from'>> = {}): Promise<PairLoad> {
     const [clientBefore, serverBefore] = await this.count();
     const played = await this.#client.play({
       part: 'answered',
       from: null,
-      tasks: 'new',
       ...more,
       load,
     });
@@ -123,9 +122,9 @@ export class Pair {
     };
   }
 
-  /** Counts client and server; `collect` runs a garbage collection first, so that the memory is what they retain. */
-  async count(collect = false): Promise<readonly [Counted, Counted]> {
-    return Promise.all([this.#client.count(collect), this.#server.count(collect)]);
+  /** Counts client and server. */
+  async count(): Promise<readonly [Counted, Counted]> {
+    return Promise.all([this.#client.count(), this.#server.count()]);
   }
 
   async stop(): Promise<void> {

@@ -76,8 +76,8 @@ export class PeerProcess {
     return this.#ask({ do: 'play', ...command }, playedSchema, ms + SLACK_MS);
   }
 
-  async count(collect = false): Promise<Counted> {
-    return this.#ask({ do: 'count', collect }, countedSchema, SLACK_MS);
+  async count(): Promise<Counted> {
+    return this.#ask({ do: 'count' }, countedSchema, SLACK_MS);
   }
 
   /** Stops the process after it has closed its stack; kills it if it does not exit. */

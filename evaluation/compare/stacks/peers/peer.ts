@@ -54,7 +54,7 @@ export class Peer {
       case 'play':
         return this.#play(command);
       case 'count':
-        return this.#count(command.collect);
+        return this.#count();
       case 'close':
         await this.close();
         return {};
@@ -85,7 +85,7 @@ export class Peer {
     return { ms, port: client.port };
   }
 
-  async #play({ part, from, tasks, load }: Play): Promise<PlayResult> {
+  async #play({ part, from, load }: Play): Promise<PlayResult> {
     if (this.#connected === undefined) throw new MeshError('usage', 'nothing is connected');
     const { client, parts } = this.#connected;
     const sequence = parts[part];
@@ -93,7 +93,7 @@ export class Peer {
     if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
     const first = from ?? sequence.next;
     if (client.play !== undefined) {
-      const played = playedSchema.parse(await client.play({ exchanges, first, tasks, load }));
+      const played = playedSchema.parse(await client.play({ exchanges, first, load }));
       // Like here, an exchange that was begun is not begun again.
       sequence.next = first + played.count;
       return played;
@@ -104,8 +104,7 @@ export class Peer {
       const planned = exchanges[nth % exchanges.length];
       if (planned === undefined) throw new Error('there are no exchanges');
       const pass = Math.floor(nth / exchanges.length);
-      const task = numberTask(planned.request, tasks === 'new' ? pass : 0);
-      const { request, replies } = numberExchange(planned, pass, task);
+      const { request, replies } = numberExchange(planned, pass, numberTask(planned.request, pass));
       return {
         begin: () => client.exchange(request, this.#over.signal, replies.length),
         check: (came) => checkReplies(replies, came, request.id),
@@ -113,9 +112,9 @@ export class Peer {
     });
   }
 
-  async #count(collect: boolean): Promise<Counted> {
-    const started = await (this.#server?.server ?? this.#connected?.client)?.ask?.(collect);
-    const own = readProcessUsage(collect);
+  async #count(): Promise<Counted> {
+    const started = await (this.#server?.server ?? this.#connected?.client)?.ask?.();
+    const own = readProcessUsage();
     const { server, planned } = this.#server ?? {};
     return {
       server: server?.wire() ?? null,
@@ -126,7 +125,6 @@ export class Peer {
       startedUs: started?.cpuUs ?? { user: 0, system: 0 },
       // If the server or client has a process of its own, this one uses none of that memory.
       rssBytes: started?.rssBytes ?? own.rssBytes,
-      heapBytes: started?.heapBytes ?? own.heapBytes,
     };
   }
 }

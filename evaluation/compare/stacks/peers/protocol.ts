@@ -97,8 +97,6 @@ const playSchema = z.strictObject({
    * first pass has the recorded ids, each further one has others.
    */
   from: z.int().nonnegative().nullable(),
-  /** Task of repeated packets: `new` gives each further pass new tasks, `same` lets the same one grow. */
-  tasks: z.enum(['new', 'same']),
   load: loadSchema,
 });
 
@@ -119,11 +117,7 @@ export const commandSchema = z.discriminatedUnion('do', [
     exchanges: exchangesSchema,
   }),
   playSchema,
-  z.strictObject({
-    do: z.literal('count'),
-    /** Collects garbage first, so that the heap is what the process retains. */
-    collect: z.boolean(),
-  }),
+  z.strictObject({ do: z.literal('count') }),
   z.strictObject({ do: z.literal('close') }),
 ]);
 export type Command = z.infer<typeof commandSchema>;
@@ -161,7 +155,6 @@ export const countedSchema = z.strictObject({
   /** CPU time of server processes that clients started. */
   startedUs: cpuSchema,
   rssBytes: amount,
-  heapBytes: amount,
 });
 export type Counted = z.infer<typeof countedSchema>;
 

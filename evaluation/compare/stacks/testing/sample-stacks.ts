@@ -83,13 +83,6 @@ export function invocationOf(
       lateUs: 12,
       perS: CONCURRENCY.map((level) => (Math.min(level, 8) * 1000) / factor),
     })),
-    growth:
-      index === 0
-        ? [
-            { exchanges: 0, heap_bytes: 8e6, rss_bytes: 8e7, exchange_us: null },
-            { exchanges: 50, heap_bytes: 8.2e6, rss_bytes: 8e7, exchange_us: 300 },
-          ]
-        : null,
     curve:
       index === 1
         ? [

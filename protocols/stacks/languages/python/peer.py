@@ -6,7 +6,6 @@ Start it with the path of the channel's socket. Each line of the channel is a me
 """
 
 import asyncio
-import gc
 import importlib
 import json
 import os
@@ -102,22 +101,19 @@ class Peer:
     async def do_plan(self, session, exchanges):
         self.sessions[session].plan = exchanges
 
-    async def do_play(self, session, first, tasks, load, task_length):
+    async def do_play(self, session, first, load, task_length):
         exchange = self.sessions[session].value
         plan = self.sessions[session].plan
-        return await Player(exchange, plan, first, tasks, task_length).play(**load)
+        return await Player(exchange, plan, first, task_length).play(**load)
 
-    async def do_count(self, collect):
-        if collect:
-            gc.collect()
+    async def do_count(self):
         usage = resource.getrusage(resource.RUSAGE_SELF)
         cpu = {'user': usage.ru_utime * 1e6, 'system': usage.ru_stime * 1e6}
-        rss = read_rss()
-        return {'wire': self.count_wire(), **self.counts, 'cpuUs': cpu, 'rssBytes': rss, 'heapBytes': rss}
+        return {'wire': self.count_wire(), **self.counts, 'cpuUs': cpu, 'rssBytes': read_rss()}
 
     async def end(self):
         """Tells the last counts of a server whose client has gone, and ends the process."""
-        await self.channel.ask({'do': 'end', 'counts': await self.do_count(False)})
+        await self.channel.ask({'do': 'end', 'counts': await self.do_count()})
         os._exit(0)
 
     async def do_close(self, session):
@@ -211,15 +207,15 @@ def number_exchange(exchange, number, task_id):
 class Player:
     """Plays a load, as `peers/load.ts` does."""
 
-    def __init__(self, exchange, plan, first, tasks, task_length):
+    def __init__(self, exchange, plan, first, task_length):
         self.exchange, self.plan, self.first = exchange, plan, first
-        self.tasks, self.task_length = tasks, task_length
+        self.task_length = task_length
         self.times, self.late, self.failure = [], 0, None
 
     def prepare(self, index):
         number, at = divmod(self.first + index, len(self.plan))
         planned = self.plan[at]
-        mark = f'{PASS_MARK}{number}' if number and self.tasks == 'new' else ''
+        mark = f'{PASS_MARK}{number}' if number else ''
         task = planned['request']['task_id'][: self.task_length - len(mark)] + mark
         request, replies = number_exchange(planned, number, task)
         return request, sorted(reply['id'] for reply in replies)

@@ -24,7 +24,6 @@ const NO_COUNTS: ProcessCounts = {
   refused: 0,
   cpuUs: { user: 0, system: 0 },
   rssBytes: 0,
-  heapBytes: 0,
 };
 
 /**
@@ -48,8 +47,8 @@ export async function serveInChildren(
   return {
     address: JSON.stringify({ command: program.command, args: [...program.args, file] }),
     wire: () => sumWireBytes(counts().map(({ wire }) => wire ?? NO_BYTES)),
-    async ask(collect) {
-      await Promise.all([...children].map((child) => askChild(child, collect)));
+    async ask() {
+      await Promise.all([...children].map(askChild));
       // Processes that have ended keep no memory, but their bytes and packets still count.
       const sum = (of: (own: ProcessCounts) => number) => counts().reduce((total, own) => total + of(own), 0);
       return {
@@ -57,7 +56,6 @@ export async function serveInChildren(
         refused: sum(({ refused }) => refused),
         cpuUs: { user: sum(({ cpuUs }) => cpuUs.user), system: sum(({ cpuUs }) => cpuUs.system) },
         rssBytes: sum(({ rssBytes }) => rssBytes),
-        heapBytes: sum(({ heapBytes }) => heapBytes),
       };
     },
     async close() {
@@ -83,15 +81,15 @@ function startServing(socket: Socket, question: Question, inbox: Inbox): Child {
   // The client sees a server that does not begin.
   child.channel.ask(question).catch(() => child.channel.close());
   void child.channel.ended.then(() => {
-    child.counts = { ...child.counts, rssBytes: 0, heapBytes: 0 };
+    child.counts = { ...child.counts, rssBytes: 0 };
   });
   return child;
 }
 
-async function askChild(child: Child, collect: boolean): Promise<void> {
+async function askChild(child: Child): Promise<void> {
   if (!child.channel.isOpen) return;
   const signal = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
-  const counts = child.channel.ask({ do: 'count', collect }, signal);
+  const counts = child.channel.ask({ do: 'count' }, signal);
   try {
     child.counts = processCountsSchema.parse(await counts);
   } catch (error) {

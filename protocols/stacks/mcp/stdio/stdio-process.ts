@@ -21,7 +21,7 @@ const questionSchema = z.discriminatedUnion('do', [
       .strictObject({ module: z.string(), data: z.custom<JsonValue>((value) => value !== undefined) })
       .nullable(),
   }),
-  z.strictObject({ do: z.literal('count'), collect: z.boolean() }),
+  z.strictObject({ do: z.literal('count') }),
 ]);
 
 const counters = { packets: 0, refused: 0 };
@@ -37,15 +37,15 @@ if (!(stdin instanceof net.Socket) || !(stdout instanceof net.Socket)) {
 }
 const meter = new WireMeter();
 watchPipes(meter, stdin, stdout);
-const count = (collect: boolean): ProcessCounts => ({
+const count = (): ProcessCounts => ({
   wire: meter.bytes,
   ...counters,
-  ...readProcessUsage(collect),
+  ...readProcessUsage(),
 });
 
 const channel: ControlChannel = new ControlChannel(socket, async (asked) => {
   const question = questionSchema.parse(asked);
-  if (question.do === 'count') return count(question.collect);
+  if (question.do === 'count') return count();
   const { implementation, results, source } = question;
   const inbox = source === null ? askServingProcess : await loadInbox(source);
   await servePipes(implementation, inbox, { results }, stdin, stdout);
@@ -53,7 +53,7 @@ const channel: ControlChannel = new ControlChannel(socket, async (asked) => {
 });
 
 async function endProcess(): Promise<void> {
-  await channel.ask({ do: 'end', counts: count(false) });
+  await channel.ask({ do: 'end', counts: count() });
   socket.end();
 }
 stdin.once('close', endProcess);

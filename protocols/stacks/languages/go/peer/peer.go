@@ -96,10 +96,8 @@ type question struct {
 	Packet     Packet          `json:"packet"`
 	Exchanges  []planned       `json:"exchanges"`
 	First      int             `json:"first"`
-	Tasks      string          `json:"tasks"`
 	Load       load            `json:"load"`
 	TaskLength int             `json:"task_length"`
-	Collect    bool            `json:"collect"`
 	Counts     json.RawMessage `json:"counts"`
 }
 
@@ -137,10 +135,10 @@ func (peer *Peer) do(ctx context.Context, asked json.RawMessage) (any, error) {
 		known.plan = own.Exchanges
 		return nil, nil
 	case "play":
-		player := &player{exchange: known.exchange, plan: known.plan, first: own.First, tasks: own.Tasks, taskLength: own.TaskLength}
+		player := &player{exchange: known.exchange, plan: known.plan, first: own.First, taskLength: own.TaskLength}
 		return player.play(ctx, own.Load)
 	case "count":
-		return peer.count(own.Collect), nil
+		return peer.count(), nil
 	case "close":
 		peer.keep(own.Session, nil)
 		known.stop()
@@ -181,14 +179,11 @@ func (peer *Peer) askForReplies(number int) Exchange {
 
 // End tells the last counts of a server whose client has gone, and ends the process.
 func (peer *Peer) End() {
-	_, _ = peer.channel.ask(context.Background(), map[string]any{"do": "end", "counts": peer.count(false)})
+	_, _ = peer.channel.ask(context.Background(), map[string]any{"do": "end", "counts": peer.count()})
 	os.Exit(0)
 }
 
-func (peer *Peer) count(collect bool) map[string]any {
-	if collect {
-		runtime.GC()
-	}
+func (peer *Peer) count() map[string]any {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
 	var memory runtime.MemStats
@@ -205,7 +200,6 @@ func (peer *Peer) count(collect bool) map[string]any {
 		"refused":   peer.counts.refused,
 		"cpuUs":     map[string]any{"user": usage.Utime.Nano() / 1000, "system": usage.Stime.Nano() / 1000},
 		"rssBytes":  readRss(memory.Sys),
-		"heapBytes": memory.HeapAlloc,
 	}
 }
 

@@ -89,7 +89,6 @@ type player struct {
 	exchange   Exchange
 	plan       []planned
 	first      int
-	tasks      string
 	taskLength int
 
 	mutex   sync.Mutex
@@ -100,11 +99,9 @@ type player struct {
 func (player *player) prepare(index int) (Packet, []string) {
 	nth := player.first + index
 	exchange, pass := player.plan[nth%len(player.plan)], nth/len(player.plan)
+	mark := markOf(pass)
 	task := exchange.Request.TaskID
-	if player.tasks == "new" {
-		mark := markOf(pass)
-		task = task[:min(len(task), player.taskLength-len(mark))] + mark
-	}
+	task = task[:min(len(task), player.taskLength-len(mark))] + mark
 	request, replies := exchange.number(pass, task)
 	return request, idsOf(replies)
 }
