@@ -281,26 +281,6 @@ const adaptersSchema = z
     passes: z.int().positive(),
   });
 
-const shareSchema = z.object({ ratio: z.number().positive(), low: amount, high: unbounded });
-
-/** Attribution of an arm's difference from the baseline to protocol, transport, implementation and settings: factors that multiply. */
-const attributionSchema = z.object({
-  arm: z.string(),
-  figure: z.enum(['time', 'cpu', 'saturated']),
-  /** `exact`: every combination was measured; `ordered`: shares are the additions of each change in the orders that were measured. */
-  method: z.enum(['exact', 'ordered']),
-  total: shareSchema,
-  shares: z.array(
-    z.object({
-      factor: z.string(),
-      from: z.string(),
-      to: z.string(),
-      verdict: z.enum(['contributes', 'no share', 'cannot tell']),
-      share: shareSchema,
-    }),
-  ),
-});
-
 const stacksSchema = z
   .object({ kind: z.literal('stacks') })
   .extend(comparisonSchema.shape)
@@ -313,8 +293,6 @@ const stacksSchema = z
       payload_bytes: z.object({ smallest: amount, median: amount, largest: amount }),
     }),
     rate_per_s: z.number().positive(),
-    /** Attributions of the arms that differ from the baseline in more than one factor. */
-    attributions: z.array(attributionSchema).max(400),
   });
 
 const fileSchema = z.discriminatedUnion('kind', [adaptersSchema, stacksSchema]);

@@ -7,7 +7,6 @@ import { buildAdapterTables } from './adapters/adapter-columns.ts';
 import type { ComparisonTables } from './arm-columns.ts';
 import type { ComparisonFile } from './comparison-file.ts';
 import { describeNullTest, describePlayed, listAbsences, listFindings } from './comparison-text.ts';
-import { formatAttribution } from './stacks/figures/stack-attribution.ts';
 import { buildStackTables } from './stacks/figures/stack-columns.ts';
 import { formatMargin } from './verdict-text.ts';
 
@@ -16,9 +15,6 @@ export function buildTables(file: ComparisonFile): ComparisonTables {
   const tables = file.kind === 'adapters' ? buildAdapterTables(file) : buildStackTables(file);
   return { ...tables, sections: tables.sections.filter((section) => section.tables.length > 0) };
 }
-
-/** Maximum attributions on the terminal; the page shows more. */
-const MAX_ATTRIBUTIONS = 6;
 
 /** Formats the comparison for a terminal. */
 export function formatComparison(file: ComparisonFile): string {
@@ -29,7 +25,6 @@ export function formatComparison(file: ComparisonFile): string {
       .filter((own) => own.at === at)
       .flatMap(({ tables }) => tables.flatMap((own) => ['', own(formatColumns)]));
   const [sentence, ...findings] = listFindings(file);
-  const attributions = file.kind === 'stacks' ? file.attributions : [];
   const shown = listTables('top');
   const detects = shown.some((table) => table.includes('detects'))
     ? '; detects: the smallest ratio that this many processes would show in four of five measurements'
@@ -39,9 +34,6 @@ export function formatComparison(file: ComparisonFile): string {
     '',
     ...(sentence === undefined ? [] : [bold(wrapText(sentence))]),
     ...findings.map(wrapText),
-    ...(attributions.length > MAX_ATTRIBUTIONS
-      ? []
-      : attributions.map((one) => wrapText(`${formatAttribution(one)}.`))),
     ...file.warnings.map((warning) => yellow(wrapText(`Warning: ${warning}.`))),
     ...listAbsences(file).map(wrapText),
     dim(wrapText(`${describePlayed(file)}. ${describeNullTest(file)}.`)),

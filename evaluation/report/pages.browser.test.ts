@@ -285,7 +285,6 @@ describe('the pages of comparisons', () => {
     await expect.poll(() => page.locator('svg.chart').count()).toBeGreaterThan(10);
     await page.getByRole('button', { name: 'CPU time', exact: true }).click();
     expect(await page.getByRole('region', { name: 'Verdicts on CPU time' }).count()).toBe(1);
-    expect(await rowOf(page, 'What each change costs', /tls: off → on/).count()).toBe(1);
     expect(await save(page, 'comparison.json')).toBe(stacksText);
   });
 });
@@ -342,7 +341,6 @@ async function compareSamples() {
 }
 
 function sampleStacks() {
-  const share = { ratio: 2, low: 1.9, high: 2.1 };
   return {
     ...makeStacksFile([
       { name: 'mesh/json', factor: 1 },
@@ -351,17 +349,5 @@ function sampleStacks() {
       { name: 'json/websocket', factor: 2, isOverloaded: true },
     ]),
     warnings: [HOSTILE],
-    attributions: [
-      {
-        arm: 'a2a/jsonrpc bare',
-        figure: 'time',
-        method: 'exact',
-        total: { ratio: 3, low: 2.9, high: 3.1 },
-        shares: [
-          { factor: 'protocol', from: 'mesh', to: HOSTILE, verdict: 'contributes', share },
-          { factor: 'tls', from: 'off', to: 'on', verdict: 'cannot tell', share: { ...share, ratio: 1.5 } },
-        ],
-      },
-    ],
   };
 }

@@ -5,6 +5,8 @@ import { computeTail, MIN_INVOCATIONS, type SampleComparison } from './levels.ts
 /** Ratios within 1/1.05 to 1.05 count as equal by default. */
 export const DEFAULT_MARGIN = 0.05;
 
+/** Probability of calling any difference if there is none, and of calling any pair equivalent that is not. */
+const ALPHA = 0.05;
 /** Probability of calling a true difference of the detectable size, and of showing a true equality after the needed invocations. */
 const POWER = 0.8;
 /** Maximum fresh processes of each arm that are worth proposing; it also bounds the search. */
@@ -50,13 +52,10 @@ export function judgeComparisons(
   comparisons: readonly SampleComparison[],
   {
     margin = DEFAULT_MARGIN,
-    alpha = 0.05,
     nullArm,
   }: {
     /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
     readonly margin?: number;
-    /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not; 0.05 by default. */
-    readonly alpha?: number;
     /** The ratio of the baseline to itself, measured as one more arm of the same rounds. */
     readonly nullArm?: NullArm | undefined;
   } = {},
@@ -64,13 +63,13 @@ export function judgeComparisons(
   if (!(margin > 0 && margin < Infinity)) throw new RangeError(`expected a margin above 0, got ${margin}`);
   const differs = adjustHolm(comparisons.map(({ pValue }) => pValue));
   const equals = adjustHolm(comparisons.map((comparison) => computeEquivalenceP(comparison, margin)));
-  const level = alpha / comparisons.length;
+  const level = ALPHA / comparisons.length;
   const shown = nullArm && { ratio: nullArm.ratio, low: nullArm.low, high: nullArm.high };
   const isNullApart = shown !== undefined && isApart(shown, margin);
   return comparisons.map((comparison, index) => {
     const [adjustedP, adjustedEquivalenceP] = [differs[index] ?? 1, equals[index] ?? 1];
-    const isEquivalent = adjustedEquivalenceP < alpha && !isNullApart;
-    const isDifferent = adjustedP < alpha && !(shown !== undefined && isWithinNull(comparison.ratio, shown));
+    const isEquivalent = adjustedEquivalenceP < ALPHA && !isNullApart;
+    const isDifferent = adjustedP < ALPHA && !(shown !== undefined && isWithinNull(comparison.ratio, shown));
     const verdict = isEquivalent ? 'equivalent' : isDifferent ? 'different' : 'cannot tell';
     const isOpen = verdict === 'cannot tell';
     return {

@@ -44,22 +44,9 @@ export function compareNestedSamples(
   other: readonly (readonly number[])[],
   fewestRounds = MIN_ROUNDS,
 ): SampleComparison {
+  // Each invocation has a logarithmic effect, with the variance that its rounds give it.
   const effects = pairInvocations(baseline, other).map(computeTrimmedMean);
-  return combineEffects(effects, Math.min(...baseline.map(({ length }) => length)), fewestRounds);
-}
-
-/** An invocation's logarithmic effect, with the variance that its rounds give it. */
-export interface InvocationEffect {
-  readonly mean: number;
-  readonly variance: number;
-}
-
-/** Combines effects, one for each invocation, into the ratio of their mean. See {@link compareNestedSamples}. */
-export function combineEffects(
-  effects: readonly InvocationEffect[],
-  rounds: number,
-  fewestRounds = MIN_ROUNDS,
-): SampleComparison {
+  const rounds = Math.min(...baseline.map(({ length }) => length));
   const n = effects.length;
   const mean = effects.reduce((sum, effect) => sum + effect.mean, 0) / n;
   const ofRounds = effects.reduce((sum, effect) => sum + effect.variance, 0) / n;

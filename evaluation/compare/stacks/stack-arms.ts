@@ -31,10 +31,6 @@ interface StackArmsOptions {
   readonly concurrency: readonly number[];
   readonly ratePerS: number;
   readonly design: Design;
-  /** Milliseconds that each invocation is measured for; derived from the budget by default. */
-  readonly measuredMs?: number;
-  /** Also raises the load in the second invocation of each arm; true by default. */
-  readonly hasCurve?: boolean;
 }
 
 /** Stacks as arms of an experiment: each has a client and a server in processes of their own, one arm at a time. */
@@ -75,7 +71,7 @@ export class StackArms {
   }
 
   #open(arm: Arm, plan: InvocationPlan): Promise<PairSession> {
-    const { ratePerS, design, hasCurve = true } = this.#options;
+    const { ratePerS, design } = this.#options;
     const { block, isNull } = plan;
     const protocol = {
       budgetMs: this.#measuredMs,
@@ -83,7 +79,7 @@ export class StackArms {
       concurrency: this.concurrency,
       ratePerS,
       countsBytes: block < COUNTED_INVOCATIONS && !isNull,
-      raisesLoad: hasCurve && block === 1 && !isNull,
+      raisesLoad: block === 1 && !isNull,
       maxInFlight: this.#maxInFlight,
     };
     return PairSession.open(buildPairOptions(arm, this.#options), protocol, plan);
@@ -91,7 +87,7 @@ export class StackArms {
 
   /** Chooses the time that each invocation is measured for, so that what a verdict needs fills the budget. */
   #planBlock(block: number, leftMs: number, slots: number): number {
-    const { design, measuredMs } = this.#options;
+    const { design } = this.#options;
     const beganMs = performance.now();
     if (this.#last !== undefined) {
       const tookMs = (beganMs - this.#last.beganMs) / this.#last.slots;
@@ -99,7 +95,7 @@ export class StackArms {
     }
     this.#last = { beganMs, slots };
     const blocksLeft = Math.max(1, Math.min(WANTED_INVOCATIONS, design.invocations) - block);
-    this.#measuredMs = measuredMs ?? clampMeasuredMs(leftMs / (blocksLeft * slots) - this.#overheadMs);
+    this.#measuredMs = clampMeasuredMs(leftMs / (blocksLeft * slots) - this.#overheadMs);
     // A millisecond less, since rounding must not cost the block that fills the time exactly.
     return slots * (this.#measuredMs + this.#overheadMs) - 1;
   }

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ComparedArm, ComparisonFile, StacksComparison } from '../../compare/comparison-file.ts';
-import { formatInterval, formatName, METRIC_NAMES } from '../../compare/verdict-text.ts';
+import { formatName } from '../../compare/verdict-text.ts';
 import { HUES, Stack, type StackPart } from '../chart.tsx';
-import { formatCount, formatRatio, formatSigned, toLine } from '../format.ts';
-import { Badge, Card, Choice, Key } from '../parts.tsx';
+import { formatCount, formatSigned } from '../format.ts';
+import { Card, Choice, Key } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 import { BYTE_PARTS } from '../run/bytes.tsx';
 
@@ -133,112 +133,6 @@ function BarsCard({ rows, sum, explain, format, ...card }: BarsCardProps) {
           </Key>
         ))}
       </p>
-    </Card>
-  );
-}
-
-/** A share of a difference, or the whole of it, as a step from one ratio to the next. */
-interface Step {
-  readonly arm: string;
-  readonly change: string;
-  readonly from: number;
-  readonly ratio: number;
-  readonly interval: string;
-  readonly verdict: string;
-}
-
-/** The cost of each change on the way from the baseline to a stack: steps that multiply to the whole. */
-export function CausesCard({ file: { attributions, baseline } }: { readonly file: StacksComparison }) {
-  const figures = [...Map.groupBy(attributions, ({ figure }) => figure)];
-  const [chosen, setChosen] = useState(0);
-  const [figure, own] = figures[chosen] ?? figures[0] ?? [];
-  if (figure === undefined || own === undefined) return null;
-  const rows = own.flatMap(({ arm, total, shares }): Step[] => {
-    let reached = 1;
-    const steps = shares.map(({ factor, from, to, share, verdict }) => {
-      const step = {
-        arm: formatName(arm),
-        change: toLine(`${factor}: ${from} → ${to}`, 80),
-        verdict,
-        from: reached,
-        ratio: share.ratio,
-        interval: formatInterval(share),
-      };
-      reached *= share.ratio;
-      return step;
-    });
-    const whole = {
-      arm: formatName(arm),
-      change: 'all changes',
-      verdict: 'whole',
-      from: 1,
-      ratio: total.ratio,
-      interval: formatInterval(total),
-    };
-    return [...steps, whole];
-  });
-  const ends = rows.flatMap(({ from, ratio }) => [from, from * ratio]).map(Math.log);
-  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  const place = (ratio: number) => ((Math.log(ratio) - low) / (high - low || 1)) * 100;
-  const columns: Column<Step>[] = [
-    { header: 'stack', value: ({ arm }) => arm },
-    { header: 'change', isText: true, value: ({ change }) => change },
-    {
-      header: 'step',
-      value: () => '',
-      cell: ({ from, ratio, verdict }) => {
-        const [start, end] = [place(from), place(from * ratio)];
-        return (
-          <svg class="forest stack" viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
-            <line class="zero" x1={place(1)} x2={place(1)} y1={-4} y2={18} />
-            <rect
-              x={Math.min(start, end)}
-              width={Math.max(0.5, Math.abs(end - start))}
-              y={1}
-              height={12}
-              style={{
-                fill: `var(${verdict === 'whole' ? '--ink' : ratio > 1 ? '--s2' : '--s3'})`,
-                opacity: verdict === 'contributes' || verdict === 'whole' ? 1 : 0.35,
-              }}
-            />
-          </svg>
-        );
-      },
-    },
-    {
-      header: 'ratio',
-      isNumber: true,
-      value: ({ ratio }) => ratio,
-      format: formatRatio,
-      explain: 'Times what it was before this change, by the medians of fresh processes.',
-    },
-    {
-      header: '95 % interval',
-      isNumber: true,
-      isWide: true,
-      value: ({ interval }) => interval,
-      explain: 'Interval of the ratio over fresh processes.',
-    },
-    { header: 'verdict', value: ({ verdict }) => verdict, cell: ({ verdict }) => <Badge>{verdict}</Badge> },
-  ];
-  return (
-    <Card
-      title="What each change costs"
-      nav="Changes"
-      id="causes"
-      about={`Times the ${METRIC_NAMES[figure]} of ${formatName(baseline)}, on a logarithmic scale; the steps of a stack multiply to the whole. Faint: a share that cannot be told from none. What was never changed one without the other has one share.`}
-      tools={
-        figures.length < 2 ? undefined : (
-          <Choice
-            label="Figure of the changes"
-            names={figures.map(([one]) => METRIC_NAMES[one])}
-            chosen={chosen}
-            onChoice={setChosen}
-          />
-        )
-      }
-    >
-      <ResultTable label="What each change costs" rows={rows} columns={columns} />
     </Card>
   );
 }

@@ -21,7 +21,7 @@ import { Forest, ForestAxis, listRatioTicks } from '../chart.tsx';
 import { formatDate } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
-import { ArmBytesCard, CausesCard, CpuCard } from './bars.tsx';
+import { ArmBytesCard, CpuCard } from './bars.tsx';
 import { listPanels, PanelsCard } from './panels.tsx';
 import { SamplesCard } from './samples.tsx';
 
@@ -61,7 +61,6 @@ export function ComparisonPart({ file, isFirst }: ComparisonPartProps) {
       />
       <div class="grid">
         <VerdictsCard file={file} />
-        {file.kind === 'stacks' ? <CausesCard file={file} /> : null}
         <ArmBytesCard file={file} />
         <SamplesCard file={file} />
         {file.kind === 'stacks' ? <CpuCard file={file} /> : null}

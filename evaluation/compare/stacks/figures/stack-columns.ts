@@ -12,7 +12,6 @@ import {
   timeVerdict,
 } from '../../arm-columns.ts';
 import type { StackArm, StacksComparison } from '../../comparison-file.ts';
-import { listCauseColumns } from './stack-attribution.ts';
 
 const name = createNameColumn('stack');
 
@@ -238,8 +237,7 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
 
 /** Builds the tables of a comparison of stacks. */
 export function buildStackTables(file: StacksComparison): ComparisonTables {
-  const { arms, attributions } = file;
-  const byFigure = Map.groupBy(attributions, ({ figure }) => figure).values();
+  const { arms } = file;
   const columns = [...timeColumns, ...listPlainColumns(file), ...byteColumns, ...listCpuColumns(file)];
   return {
     sections: [
@@ -264,16 +262,6 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
         tables: [createTable(listCpuColumns(file), arms)],
         note: 'CPU time, user and system, of the whole process of each side, with one exchange at a time.',
         at: 'top',
-      },
-      {
-        heading: 'What makes the difference',
-        tables: [...byFigure].map((own) => createTable(listCauseColumns(own), own)),
-        note:
-          'For stacks that differ from the baseline in several factors: the ratio that the change of each factor causes, with its 95 % interval. ' +
-          'The shares of a row multiply to the whole. Each is what its change adds to those before it, averaged over the orders of changes whose ' +
-          'every step was measured. `=`: shown to be within the margin; `?`: undecided. Factors that only changed together have one share; a stack ' +
-          'with one of the changes alone would separate them.',
-        at: 'page',
       },
     ],
     // Tables share some columns.

@@ -6,7 +6,6 @@ import { formatSummary } from '../../conditions/ci-reports.ts';
 
 import { checkComparable, createThresholdFigures, judgeChanges } from '../../conditions/conditions.ts';
 import { makeStacksFile } from '../testing/sample-stacks.ts';
-import { cellsOf } from './stack-attribution.ts';
 
 const NAMES = ['mesh/json', 'a2a/jsonrpc', 'mcp/http', 'json/websocket'];
 const file = makeStacksFile([
@@ -120,21 +119,6 @@ test('percentiles that the sample cannot hold are left out', () => {
   const [alone] = makeStacksFile([{ name: 'mesh/json', factor: 1 }], 1).arms;
   expect(alone?.latency_us).toMatchObject({ n: 240, p999: null });
   expect(alone?.latency_us?.p99).not.toBeNull();
-});
-
-test('every arm with figures is a cell of a factorial plan', () => {
-  const cells = cellsOf(file.arms, 'time');
-  // One did not keep up with the rate.
-  expect(cells).toHaveLength(NAMES.length - 1);
-  expect(cells[0]?.levels).toEqual({ protocol: 'mesh/json', transport: 'tcp', implementation: 'bare' });
-  expect(cells[0]?.samples).toHaveLength(6);
-});
-
-test('stacks of one protocol on one transport are cells of their own', () => {
-  const protocols = cellsOf(file.arms, 'cpu').map(({ levels }) => levels.protocol);
-  expect(protocols).toEqual(NAMES);
-  const apart = file.arms.map((arm, index) => ({ ...arm, transport: `t-${index}` }));
-  expect(new Set(cellsOf(apart, 'cpu').map(({ levels }) => levels.protocol))).toEqual(new Set(['json']));
 });
 
 test('conditions are about bytes to the unit and about times by their intervals', () => {

@@ -10,7 +10,6 @@ import type { Invocation } from '../invocation.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 import { type ArmFigures, collectSamples, computeArmFigures } from './arm-figures.ts';
-import { attributeArms } from './stack-attribution.ts';
 
 interface ReportInput {
   readonly arms: readonly [Arm, ...Arm[]];
@@ -52,7 +51,6 @@ export function reportStacks(reported: ReportInput): StacksComparison {
     arms: judged.arms.map((own) => ({ ...own, setup: { ...own.setup, ...computePayback(own, baseline) } })),
     left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
-    attributions: attributeArms(figures, margin),
   };
   const file = parseStacks(JSON.stringify(report), 'comparison');
   return { ...file, sentence: formatVerdicts(file) };
