@@ -210,11 +210,6 @@ const stackArmSchema = armSchema.extend({
     )
     .nullable(),
   knee_per_s: amount.nullable(),
-  rss_bytes: amount,
-        exchange_us: amount.nullable(),
-      }),
-    )
-    .nullable(),
   rss_bytes: z.object({ client: amount, server: amount }),
 });
 

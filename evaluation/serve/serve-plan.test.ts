@@ -30,7 +30,7 @@ describe('the options of serve', () => {
     [{ mcp: 'http' }, { mcp: 'http' }],
     [{ mcp: 'stdio' }, { mcp: 'stdio' }],
     [{ port: '0' }, { port: 0 }],
-    [{ port: '65534' }, { port: 65_534 }],
+    [{ port: '65535' }, { port: 65_535 }],
     [{ token: 'MY_TOKEN' }, { token: 'MY_TOKEN' }],
     [{ token: false }, { token: false }],
     [{ pushTo: 'a.example, b.example' }, { pushTo: ['a.example', 'b.example'] }],
@@ -42,9 +42,8 @@ describe('the options of serve', () => {
     expect(parse(typed)).toMatchObject(read);
   });
 
-  // The port after it is that of gRPC.
   test.each([
-    { port: '65535' },
+    { port: '65536' },
     { port: '-1' },
     { mcp: 'tcp' },
     { token: true },

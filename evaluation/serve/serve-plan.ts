@@ -31,8 +31,8 @@ export const serveTable = defineTable({
       'serve MCP over HTTP or standard input and output',
       choice(['http', 'stdio']).optional(),
     ),
-    a2a: flag('serve A2A over JSON-RPC, REST and gRPC (default: both)'),
-    port: option('<n>', 'listen on this port (gRPC: the next; 0: any)', portFrom(0, 65_534).default(7700)),
+    a2a: flag('serve A2A over JSON-RPC (default: both)'),
+    port: option('<n>', 'listen on this port (0: any)', portFrom(0, 65_535).default(7700)),
     listen: option(
       '<address>',
       'listen on this address (others than this machine need --token)',

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
-import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import { createServer, type IncomingHttpHeaders, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { SERVICE_PATH } from '@gaia-mesh/stacks/a2a/grpc/messages.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { serveEcho } from './testing/echo-team.ts';
 
@@ -65,29 +63,6 @@ const message = (text: string, configuration?: object) => ({
   configuration,
 });
 
-/** Returns the status of a call over gRPC. */
-async function callGrpc(headers: Readonly<Record<string, string>>): Promise<string> {
-  const session = connectHttp2(`http://${serving.grpc}`);
-  try {
-    const stream = session.request({
-      ':method': 'POST',
-      ':path': `${SERVICE_PATH}ListTasks`,
-      'content-type': 'application/grpc+proto',
-      'a2a-version': '1.0',
-      ...headers,
-    });
-    let status = '';
-    const note = (head: IncomingHttpHeaders) => {
-      status = String(head['grpc-status'] ?? status);
-    };
-    stream.on('response', note).on('trailers', note).resume().end(Buffer.alloc(5));
-    await once(stream, 'close');
-    return status;
-  } finally {
-    session.destroy();
-  }
-}
-
 describe('the token', () => {
   const wrong: readonly (readonly [what: string, header: (token: string) => string | undefined])[] = [
     ['no token', () => undefined],
@@ -111,13 +86,12 @@ describe('the token', () => {
     const { Authorization: _, ...others } = authorized();
     const headers: Record<string, string> =
       given === undefined ? others : { ...others, Authorization: given };
-    for (const path of ['/mcp', '/a2a/jsonrpc', '/a2a/rest/tasks', '/else', CARD]) {
+    for (const path of ['/mcp', '/a2a/jsonrpc', '/else', CARD]) {
       const { status, text, headers: answered } = await ask(path, { headers, body: PING });
       expect([path, status]).toEqual([path, 401]);
       expect(text).not.toContain(serving.token);
       expect(answered).toMatchObject({ 'www-authenticate': 'Bearer', connection: 'close' });
     }
-    expect(await callGrpc(given === undefined ? {} : { authorization: given })).toBe('16');
   });
 
   test.each(['Bearer', 'bearer', 'BEARER'])('opens every address with the scheme %s', async (scheme) => {
@@ -125,10 +99,8 @@ describe('the token', () => {
     for (const [path, body] of [
       ['/mcp', PING],
       ['/a2a/jsonrpc', PING],
-      ['/a2a/rest/message:send', '{}'],
     ] as const)
       expect((await ask(path, { headers, body })).status).not.toBe(401);
-    expect(await callGrpc({ authorization: `${scheme} ${serving.token}` })).toBe('0');
   });
 
   test('is not needed for the card, which says that it is for all else', async () => {
@@ -141,8 +113,6 @@ describe('the token', () => {
       securityRequirements: [{ schemes: { bearer: { list: [] } } }],
       supportedInterfaces: [
         { protocolBinding: 'JSONRPC', url: `${serving.url}/a2a/jsonrpc` },
-        { protocolBinding: 'HTTP+JSON', url: `${serving.url}/a2a/rest` },
-        { protocolBinding: 'GRPC', url: serving.grpc },
         { protocolBinding: 'JSONRPC', url: `${serving.url}/a2a/jsonrpc`, protocolVersion: '0.3' },
       ],
     });
@@ -173,11 +143,10 @@ describe('a page', () => {
   ];
   test.each(foreign)('of the origin %j may ask nothing, not even for the card', async (origin) => {
     const headers = authorized({ Origin: origin });
-    for (const path of ['/mcp', '/a2a/jsonrpc', '/a2a/rest/tasks']) {
+    for (const path of ['/mcp', '/a2a/jsonrpc']) {
       expect((await ask(path, { headers, body: PING })).status).toBe(403);
     }
     expect((await ask(CARD, { method: 'GET', headers })).status).toBe(403);
-    expect(await callGrpc({ authorization: `Bearer ${serving.token}`, origin })).toBe('16');
   });
 
   test.each(['http://127.0.0.1:1', 'http://localhost:3000', 'https://LOCALHOST', 'http://[::1]:5'])(
@@ -201,7 +170,6 @@ describe('a page', () => {
     async (host) => {
       expect((await ask('/mcp', { headers: authorized({ Host: host }), body: PING })).status).toBe(403);
       expect((await ask(CARD, { method: 'GET', headers: { Host: host } })).status).toBe(403);
-      expect(await callGrpc({ authorization: `Bearer ${serving.token}`, ':authority': host })).toBe('16');
     },
   );
 
@@ -274,7 +242,7 @@ describe('a webhook', () => {
 });
 
 describe('a body', () => {
-  const paths = ['/mcp', '/a2a/jsonrpc', '/a2a/rest/message:send'];
+  const paths = ['/mcp', '/a2a/jsonrpc'];
   test.each(paths)('at %s may be so large and not a byte larger, as it is or unpacked', async (path) => {
     const of = (length: number) => PING.padEnd(length);
     const status = async (body: string | Buffer, headers = {}) =>
@@ -360,19 +328,26 @@ describe('what is kept', () => {
   test('are 16 followers of a task', async () => {
     const { result } = await rpc('SendMessage', message('wait', { returnImmediately: true }));
     const { id } = result.task;
-    const follow = () =>
-      fetch(`${serving.url}/a2a/rest/tasks/${id}:subscribe`, { method: 'POST', headers: authorized() });
+    const follow = async () => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } });
+      const headers = authorized();
+      const followed = await fetch(`${serving.url}/a2a/jsonrpc`, { method: 'POST', headers, body });
+      return { followed, isTaken: followed.headers.get('content-type') === 'text/event-stream' };
+    };
     const followers = await Promise.all(Array.from({ length: 16 }, follow));
-    expect(followers.map(({ status }) => status)).toEqual(Array(16).fill(200));
-    expect((await follow()).status).toBe(503);
-    await followers[0]?.body?.cancel();
+    expect(followers.map(({ isTaken }) => isTaken)).toEqual(Array(16).fill(true));
+    const refused = await follow();
+    expect(await refused.followed.json()).toMatchObject({
+      error: { code: -32603, message: expect.stringContaining('16 requests follow task') },
+    });
+    await followers[0]?.followed.body?.cancel();
     await expect
       .poll(async () => {
         const next = await follow();
-        await next.body?.cancel();
-        return next.status;
+        await next.followed.body?.cancel();
+        return next.isTaken;
       })
-      .toBe(200);
+      .toBe(true);
     await rpc('CancelTask', { id });
   });
 });

@@ -7,17 +7,9 @@ import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
-import { createFaultError } from '@gaia-mesh/stacks/a2a/agent/faults.ts';
-import { formatCard } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
-import { answerA2a, createBareAgent } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { answerA2a, createBareAgent, formatCard } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { legacy } from '@gaia-mesh/stacks/a2a/bare/legacy.ts';
-import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
-import {
-  type AgentInterface,
-  CARD_PATH,
-  JSON_RPC_PATH,
-  listInterfaces,
-} from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { type AgentInterface, CARD_PATH, JSON_RPC_PATH } from '@gaia-mesh/stacks/a2a/interfaces.ts';
 import type { AgentWork } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
@@ -36,8 +28,6 @@ interface Refused {
   readonly reason: string;
 }
 
-type RequestHeaders = IncomingHttpHeaders & { readonly ':authority'?: string | undefined };
-
 /**
  * Decides which requests are allowed: those that use one of this server's names, do not come from a page of another site, and
  * have the token.
@@ -53,10 +43,9 @@ class Guard {
   }
 
   /** Refuses requests of a browser that was led here by a foreign name resolving to this server, or by a page of another site. */
-  refusedPlace(headers: RequestHeaders): Refused | undefined {
-    const host = headers[':authority'] ?? headers.host ?? '';
+  refusedPlace(headers: IncomingHttpHeaders): Refused | undefined {
+    const { host = '', origin } = headers;
     if (!this.#isOwn(host)) return { status: 403, reason: `not a name of this server: ${host.slice(0, 64)}` };
-    const { origin } = headers;
     const from = origin === undefined ? undefined : URL.parse(origin)?.host;
     if (origin !== undefined && (from === undefined || !this.#isOwn(from)))
       return { status: 403, reason: `not an origin of this server: ${origin.slice(0, 64)}` };
@@ -66,7 +55,7 @@ class Guard {
     return undefined;
   }
 
-  refused(headers: RequestHeaders): Refused | undefined {
+  refused(headers: IncomingHttpHeaders): Refused | undefined {
     const place = this.refusedPlace(headers);
     if (place !== undefined || this.#token === undefined) return place;
     const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -90,7 +79,6 @@ export interface Serving {
   readonly url: string;
   readonly mcp?: string | undefined;
   readonly card?: string | undefined;
-  readonly grpc?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -179,7 +167,7 @@ export async function serveTeam(
   );
 }
 
-/** Serves over HTTP, and over gRPC on a port of its own. Requests are authorized before their bodies are read. */
+/** Serves over HTTP. Requests are authorized before their bodies are read. */
 export async function serveOffer(
   { mcp, a2a: offered, bytes }: Offer,
   { listen: host, port, pushTo }: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
@@ -232,33 +220,11 @@ export async function serveOffer(
       writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
   };
-  const place = { host, admission };
-  const http = await listenHttp(listener, SETTINGS, { ...place, port });
-  let grpc: Awaited<ReturnType<typeof serveGrpc>> | undefined;
-  try {
-    grpc =
-      a2a &&
-      (await serveGrpc(a2a.agent, SETTINGS, {
-        ...place,
-        port: port === 0 ? 0 : port + 1,
-        guard(stream, headers) {
-          const refused = guard.refused(headers);
-          if (refused !== undefined) throw createFaultError('unauthenticated', refused.reason);
-          const exchange = { isWhole: () => stream.readableEnded, answer: stream };
-          if (stream.session === undefined || !admission.admit(stream.session, exchange))
-            throw createFaultError('busy', 'all connections are in use: try again later');
-        },
-      }));
-  } catch (error) {
-    await http.close();
-    throw error;
-  }
-  if (a2a !== undefined && grpc !== undefined) {
-    const further: readonly AgentInterface[] = [
-      { url: grpc.url, protocolBinding: 'GRPC', protocolVersion: '1.0' },
-      { url: `${http.url}${JSON_RPC_PATH}`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-    ];
-    const interfaces = listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON', 'GRPC'], further);
+  const http = await listenHttp(listener, SETTINGS, { host, port, admission });
+  if (a2a !== undefined) {
+    const interfaces = (['1.0', '0.3'] as const).map((protocolVersion): AgentInterface => {
+      return { url: `${http.url}${JSON_RPC_PATH}`, protocolBinding: 'JSONRPC', protocolVersion };
+    });
     cards.own = formatCard(a2a.agent, interfaces);
     cards.legacy = legacy.formatCard(a2a.agent, interfaces);
   }
@@ -266,10 +232,8 @@ export async function serveOffer(
     url: http.url,
     mcp: mcp && `${http.url}${MCP_PATH}`,
     card: a2a && `${http.url}${CARD_PATH}`,
-    grpc: grpc?.url,
     async close() {
       a2a?.close();
-      await grpc?.close();
       await http.close();
     },
   };

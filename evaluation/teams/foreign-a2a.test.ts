@@ -2,9 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { createBareAgent, serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
-import { serveGrpc } from '@gaia-mesh/stacks/a2a/grpc/server.ts';
 import { listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
-import { listenSdkGrpc } from '@gaia-mesh/stacks/a2a/sdk/grpc.ts';
 import { createSdkAgent, serveSdkHttp } from '@gaia-mesh/stacks/a2a/sdk/server.ts';
 import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
@@ -14,7 +12,7 @@ import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectA2a } from './foreign-peers.ts';
 
-/** Agents of A2A by the official SDK and by hand, asked over their HTTP transports in each way that a result can come. */
+/** Agents of A2A by the official SDK and by hand, asked in each way that a result can come. */
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -65,7 +63,7 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
 
 async function bare(own: AgentCard): Promise<string> {
   const { agent, close } = createBareAgent(own, work, testSettings);
-  const http = await serveBareHttp(agent, ['HTTP+JSON', 'JSONRPC'], testSettings);
+  const http = await serveBareHttp(agent, testSettings);
   ends.push(async () => {
     close();
     await http.close();
@@ -73,48 +71,24 @@ async function bare(own: AgentCard): Promise<string> {
   return http.url;
 }
 
-async function sdk(own: AgentCard): Promise<string> {
-  const agent = await createSdkAgent('a test', own, work, testSettings);
-  const http = await serveSdkHttp('a test', agent, testSettings);
-  agent.setInterfaces(listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON']));
-  ends.push(async () => {
-    await agent.close();
-    await http.close();
-  });
-  return http.url;
-}
-
-/** An agent that answers by gRPC alone, and where its card is. */
-const byGrpc = {
-  async bare(own: AgentCard, settings = testSettings): Promise<string> {
-    const { agent, close } = createBareAgent(own, work, settings);
-    const grpc = await serveGrpc(agent, settings);
-    ends.push(async () => {
-      close();
-      await grpc.close();
-    });
-    return cardServer({ ...own, supportedInterfaces: [grpcAt(grpc.url)] }, settings);
-  },
-  async sdk(own: AgentCard): Promise<string> {
+const sdk =
+  (protocolBinding: 'JSONRPC' | 'HTTP+JSON') =>
+  async (own: AgentCard): Promise<string> => {
     const agent = await createSdkAgent('a test', own, work, testSettings);
-    const grpc = await listenSdkGrpc(agent, testSettings);
+    const http = await serveSdkHttp('a test', agent, testSettings);
+    agent.setInterfaces(listInterfaces(http.url, [protocolBinding]));
     ends.push(async () => {
       await agent.close();
-      grpc.close();
+      await http.close();
     });
-    const supportedInterfaces = [grpcAt(`127.0.0.1:${grpc.port}`)];
-    agent.setInterfaces(supportedInterfaces);
-    return cardServer({ ...own, supportedInterfaces });
-  },
-};
+    return http.url;
+  };
 
-const grpcAt = (url: string) => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }) as const;
-
-async function cardServer(body: object | string, settings = testSettings): Promise<string> {
+async function cardServer(body: object | string): Promise<string> {
   const server = await listenHttp((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  }, settings);
+  }, testSettings);
   ends.push(() => server.close());
   return server.url;
 }
@@ -129,12 +103,11 @@ async function connect(url: string, later?: 'stream' | 'poll' | 'push', more = {
 const options = (timeoutMs = 30_000) => ({ signal: new AbortController().signal, timeoutMs });
 const all = { streaming: true, pushNotifications: true };
 
-/** Each agent with ways of its own to hand over results, so that each way comes over HTTP and over gRPC. */
+/** Each agent with ways of its own to hand over results, so that each way comes over JSON-RPC and over REST. */
 describe.each([
-  ['by the official SDK', sdk, ['stream', 'poll', 'push'], 'stream'],
-  ['by hand', bare, ['stream'], 'poll'],
-  ['by the official SDK over gRPC', byGrpc.sdk, ['poll'], 'stream'],
-  ['by hand over gRPC', byGrpc.bare, ['stream', 'push'], 'poll'],
+  ['by the official SDK', sdk('JSONRPC'), ['stream', 'poll', 'push'], 'stream'],
+  ['by the official SDK over REST', sdk('HTTP+JSON'), ['stream', 'poll'], 'poll'],
+  ['by hand', bare, ['stream', 'push'], 'poll'],
 ] as const)('an agent of A2A %s', (_how, serve, ways, other) => {
   test.each(ways)('answers by %s, with nothing dropped in silence', async (later) => {
     const peer = await connect(await serve(card(all)), later);
@@ -190,62 +163,23 @@ describe.each([
   });
 });
 
-test('an agent that is cancelled over gRPC hears of it', async () => {
-  const ended = Promise.withResolvers<unknown>();
-  const patient: AgentWork = async ({ signal }, emit) => {
-    emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
-    signal.addEventListener('abort', () => ended.resolve('aborted'));
-    await delay(60_000, undefined, { signal });
-  };
-  const { agent, close } = createBareAgent(card(all), patient, testSettings);
-  const grpc = await serveGrpc(agent, testSettings);
-  ends.push(async () => {
-    close();
-    await grpc.close();
-  });
-  const peer = await connect(await cardServer({ ...card(all), supportedInterfaces: [grpcAt(grpc.url)] }));
-  await expect(peer.call('ask', { message: 'wait' }, options(500))).rejects.toThrow(/given up/);
-  expect(await ended.promise).toBe('aborted');
-});
-
-test('the transport that a card names first is taken, and one that leads elsewhere is not', async () => {
-  const { agent, close } = createBareAgent(card(all), work, testSettings);
-  const { url: grpc, close: end } = await serveGrpc(agent, testSettings);
-  ends.push(async () => {
-    close();
-    await end();
-  });
+test('an interface that leads elsewhere is not taken', async () => {
   const own = await bare(card(all));
   const rpc = { url: `${own}/a2a/jsonrpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
-  const asked = async (...supportedInterfaces: readonly object[]) => {
-    const place = await cardServer({ ...card(all), supportedInterfaces });
-    const peer = await connect(place);
-    return (await peer.call('ask', { message: 'Hello' }, options())).texts[0];
-  };
-  expect(await asked(grpcAt(grpc), rpc)).toBe('You said: Hello');
-  expect(await asked(grpcAt('http://127.0.0.2:1'), grpcAt(`http://${grpc}`))).toBe('You said: Hello');
-  await expect(asked(grpcAt('127.0.0.2:1'))).rejects.toThrow('leads from');
-  await expect(asked(rpc)).rejects.toThrow('leads from');
+  await expect(connect(await cardServer({ ...card(all), supportedInterfaces: [rpc] }))).rejects.toThrow(
+    'leads from',
+  );
 });
 
-test('an agent behind TLS is asked by TLS alone, its gRPC, too', async () => {
+test('an agent behind TLS is asked by TLS', async () => {
   const identity = await createSelfSigned();
   if (identity === null) throw new Error('there is no openssl');
   const before = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...before, identity.cert]);
   ends.push(async () => tls.setDefaultCACertificates(before));
   const settings = { ...testSettings, tls: identity };
-  const peer = await connect(await byGrpc.bare(card(all), settings));
-  expect((await peer.call('ask', { message: 'Hello' }, options())).texts[0]).toBe('You said: Hello');
-
-  const plain = await cardServer(
-    { ...card(all), supportedInterfaces: [grpcAt('http://127.0.0.1:1')] },
-    settings,
-  );
-  await expect(connect(plain)).rejects.toThrow('expected JSONRPC, HTTP+JSON or GRPC 1.0');
-
   const { agent, close } = createBareAgent(card(all), work, settings);
-  const http = await serveBareHttp(agent, ['JSONRPC'], settings);
+  const http = await serveBareHttp(agent, settings);
   ends.push(async () => {
     close();
     await http.close();
@@ -274,11 +208,8 @@ describe('a hostile agent of A2A', () => {
     ).rejects.toThrow('calls no webhooks');
   });
 
-  test.each([
-    ['HTTP', bare],
-    ['gRPC', byGrpc.bare],
-  ] as const)('is cut off at an answer over %s that is too large', async (_name, serve) => {
-    const peer = await connect(await serve(card(all)), 'stream', { maxMessageBytes: 200 });
+  test('is cut off at an answer that is too large', async () => {
+    const peer = await connect(await bare(card(all)), 'stream', { maxMessageBytes: 200 });
     await expect(peer.call('ask', { message: 'Hello' }, options())).rejects.toThrow('at most 200 bytes');
   });
 });

@@ -1,15 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { askWork, buildTeamCard } from '@gaia-mesh/evaluation/serve/ask-work.ts';
 import { createTeamServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { encodeAnswer } from '@gaia-mesh/stacks/a2a/agent/task.ts';
-import { parseBody } from '@gaia-mesh/stacks/a2a/bare/http-requests.ts';
+import { parseBody } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { ForeignAgent } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
-import { frameMessage, readMessages } from '@gaia-mesh/stacks/a2a/grpc/frames.ts';
-import { methods } from '@gaia-mesh/stacks/a2a/grpc/messages.ts';
 import { readRequest } from '@gaia-mesh/stacks/mcp/server/request.ts';
 import fc from 'fast-check';
 import { applyDamages, damages } from './damage.ts';
@@ -86,14 +83,7 @@ class ListedAgent {
       refusal = error;
     });
     const listed = await this.agent.call('ListTasks', { includeArtifacts: true });
-    encodeAnswer(listed, (answer) => JSON.stringify(answer), MAX_MESSAGE_DEPTH);
-    const [, form] = methods.ListTasks ?? [];
-    const bytes = encodeAnswer(listed, (answer) => form?.encode(answer) ?? new Uint8Array(), 32);
-    try {
-      form?.decode(bytes);
-    } catch (error) {
-      throw new Defect(`the list cannot be read: ${String(error)}`, bytes);
-    }
+    encodeAnswer(listed, (answer) => JSON.stringify(answer));
     if (this.#kept.kept > MAX_KEPT_BYTES) throw new Defect(`${this.#kept.kept} bytes are kept`);
     if (refusal !== undefined) throw refusal;
   }
@@ -137,23 +127,6 @@ const mcp = createDoorTarget(
   },
 );
 
-const grpc = createDoorTarget(
-  'grpc',
-  PARAMS.map(([method, params]) => frameMessage(methods[method]?.[0].encode(params) ?? new Uint8Array())),
-  async () => {
-    const listed = new ListedAgent();
-    return async (bytes) => {
-      // Each byte comes on its own now and then.
-      const size = bytes.length % 3 === 0 ? 1 : 1000;
-      async function* body() {
-        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-      }
-      for await (const frame of readMessages(body(), 1024 * 1024))
-        for (const [method] of PARAMS) await listed.call(method, methods[method]?.[0].decode(frame));
-    };
-  },
-);
-
 const card = createDoorTarget(
   'card',
   [
@@ -185,4 +158,4 @@ const card = createDoorTarget(
   },
 );
 
-export const doors: readonly FuzzTarget[] = [jsonRpc, mcp, grpc, card];
+export const doors: readonly FuzzTarget[] = [jsonRpc, mcp, card];

@@ -176,19 +176,19 @@ function announce(
 ): void {
   // With stdio, standard output is the client's pipe.
   const say = how === 'stdio' ? printError : print;
-  const { url, mcp, card, grpc } = serving ?? {};
+  const { url, mcp, card } = serving ?? {};
   // A user's own token is never printed.
   const isOwn = typeof variable === 'string';
   if (json) {
     const shown = isOwn ? null : (token ?? null);
-    say(JSON.stringify({ team: name, url, mcp, card, grpc, token: shown }));
+    say(JSON.stringify({ team: name, url, mcp, card, token: shown }));
     return;
   }
   const words = isOwn ? `that of ${variable}` : (token ?? 'none: any user of this machine may ask questions');
   say(first);
   if (how === 'stdio') say('  MCP    over standard input and output');
   if (mcp !== undefined) say(`  MCP    ${mcp}`);
-  if (card !== undefined) say(`  A2A    ${card}  (JSON-RPC, REST; gRPC at ${grpc})`);
+  if (card !== undefined) say(`  A2A    ${card}  (JSON-RPC)`);
   if (serving !== undefined) say(`  Token  ${words}`);
   for (const line of others) say(`  ${line}`);
   if (listen !== LOOPBACK)

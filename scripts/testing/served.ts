@@ -7,7 +7,6 @@ const servedSchema = z.object({
   url: z.string(),
   mcp: z.string().optional(),
   card: z.string().optional(),
-  grpc: z.string().optional(),
   token: z.string().nullable(),
 });
 

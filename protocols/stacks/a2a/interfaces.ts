@@ -9,16 +9,15 @@ export const CARD_PATH = '/.well-known/agent-card.json';
 export const JSON_RPC_PATH = '/a2a/jsonrpc';
 export const REST_PATH = '/a2a/rest';
 
-/** Returns the interfaces of an HTTP server; `further` are on other ports, such as gRPC's. */
+/** Returns the interfaces of an HTTP server. */
 export function listInterfaces(
   url: string,
-  protocols: readonly AgentInterface['protocolBinding'][],
-  further: readonly AgentInterface[] = [],
+  protocols: readonly ('JSONRPC' | 'HTTP+JSON')[],
 ): readonly AgentInterface[] {
   const paths = { JSONRPC: JSON_RPC_PATH, 'HTTP+JSON': REST_PATH };
-  return protocols.flatMap((protocolBinding) =>
-    protocolBinding === 'GRPC'
-      ? further
-      : [{ url: `${url}${paths[protocolBinding]}`, protocolBinding, protocolVersion: '1.0' as const }],
-  );
+  return protocols.map((protocolBinding) => ({
+    url: `${url}${paths[protocolBinding]}`,
+    protocolBinding,
+    protocolVersion: '1.0',
+  }));
 }

@@ -7,7 +7,6 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { type HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { type Admission, listenOnPlace } from '../listen.ts';
-import { ByteQueue } from './byte-queue.ts';
 
 /** An HTTP/1.1 server on the loopback, with TLS 1.3 where the settings have it. */
 export interface HttpServer {
@@ -26,7 +25,7 @@ export interface HttpServer {
 const KEEP_ALIVE_MARGIN_MS = 60_000;
 
 /** Address of a server; by default any free port of the loopback. */
-export interface ListenEndpoint {
+interface ListenEndpoint {
   readonly host?: string;
   readonly port?: number;
   /** Decides which connections stay, at a server that strangers can reach. */
@@ -72,6 +71,37 @@ export function toUrlHost(host: string): string {
 }
 
 /**
+ * A body whose parts are read as one piece. Adding a part copies it at most a few times, however small the parts are; a
+ * list of parts of one byte each would take a hundred bytes for each of them.
+ */
+class GrowingBody {
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  add(part: Buffer): void {
+    // A body in one part is not copied.
+    if (this.#length === 0) this.#buffer = part;
+    else {
+      if (this.#length + part.length > this.#buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * (this.#length + part.length));
+        this.bytes.copy(larger);
+        this.#buffer = larger;
+      }
+      part.copy(this.#buffer, this.#length);
+    }
+    this.#length += part.length;
+  }
+}
+
+/**
  * Reads a body to its end. @throws MeshError `limit` for more bytes than `most`, by default those of the
  * largest packet
  */
@@ -80,7 +110,7 @@ export async function readBody(
   most = MAX_FRAME_BYTES,
   held?: HeldBytes,
 ): Promise<Buffer> {
-  const body = new ByteQueue();
+  const body = new GrowingBody();
   for await (const chunk of message) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a body is bytes');
     if (body.length + chunk.length > most)

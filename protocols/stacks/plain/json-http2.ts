@@ -1,14 +1,19 @@
 import { once } from 'node:events';
-import http2, { type ClientHttp2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import net from 'node:net';
+import http2, {
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { readBody } from '../http/http-server.ts';
-import { listenHttp2 } from '../http/http2-server.ts';
-import { awaitConnection } from '../listen.ts';
+import { awaitConnection, listenOnPlace } from '../listen.ts';
 import { type Answer, callStack } from './call-stack.ts';
 
 const TYPE = 'application/json';
@@ -17,9 +22,26 @@ const TYPE = 'application/json';
 export const jsonHttp2 = callStack({
   transport: 'http2',
   implementation: 'bare',
-  async listen(answer, settings) {
-    const { url, port, close } = await listenHttp2((stream) => void serve(answer, stream), settings);
-    return { address: url, port, close };
+  async listen(answer, { tls: identity, noDelay, advertisedPort }) {
+    // Without TLS clients know beforehand that it is HTTP/2 (RFC 9113, §3.3).
+    const server =
+      identity === null
+        ? http2.createServer()
+        : http2.createSecureServer({ ...identity, minVersion: 'TLSv1.3' });
+    server.on('session', (session: ServerHttp2Session) => session.on('error', () => session.destroy()));
+    server.on(identity === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+      // Node turned Nagle's algorithm off when the session began, a moment ago.
+      if (!noDelay) socket.setNoDelay(false);
+    });
+    server.on('stream', (stream: ServerHttp2Stream) => {
+      // A client that went away is no fault of the server's; the stream is closed next.
+      stream.on('error', () => stream.destroy());
+      void serve(answer, stream);
+    });
+    const close = trackConnections(server);
+    const port = await listenOnPlace(server, { port: 0 });
+    const scheme = identity === null ? 'http' : 'https';
+    return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}`, port, close };
   },
   async dial(address, settings) {
     const http = await dialHttp2(address, settings);

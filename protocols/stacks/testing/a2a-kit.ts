@@ -16,7 +16,6 @@ const run = fileURLToPath(new URL('../../../../shared/suites/a2a-tck/run', impor
 export type KitResults = ReadonlyMap<string, 'passed' | 'failed' | 'skipped'>;
 
 const TIMEOUT_MS = 280_000;
-const TRANSPORTS = ['jsonrpc', 'http_json', 'grpc'];
 
 const arrayOf = <T extends z.ZodType>(item: T) =>
   z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(item));
@@ -55,9 +54,16 @@ async function isReady(): Promise<boolean> {
   }
 }
 
-/** Runs the kit against a server, each transport by itself and all at once, as it mostly waits. */
-export async function kitResults(url: string): Promise<KitResults> {
-  const all = await Promise.all(TRANSPORTS.map((transport) => resultsOver(url, transport)));
+/**
+ * Runs the kit against a server, each transport by itself and all at once, as it mostly waits.
+ *
+ * @param transports those of its card, as the kit names them
+ */
+export async function kitResults(
+  url: string,
+  transports: readonly ('jsonrpc' | 'http_json' | 'grpc')[],
+): Promise<KitResults> {
+  const all = await Promise.all(transports.map((transport) => resultsOver(url, transport)));
   const merged = new Map<string, 'passed' | 'failed' | 'skipped'>();
   for (const results of all) {
     for (const [name, result] of results) {

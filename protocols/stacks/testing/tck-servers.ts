@@ -1,30 +1,26 @@
 import { createBareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
-import { serveGrpc } from '../a2a/grpc/server.ts';
 import { type AgentInterface, listInterfaces } from '../a2a/interfaces.ts';
 import { listenSdkGrpc } from '../a2a/sdk/grpc.ts';
 import { createSdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
 import { testSettings } from './settings.ts';
 import { tckCard, tckWork } from './tck-work.ts';
 
-/** A server with all three transports, as the test kit needs it. */
-export interface TckServer {
+/** A server as the test kit needs it. */
+interface TckServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 const PURPOSE = 'the test kit';
-const all = ['JSONRPC', 'HTTP+JSON', 'GRPC'] as const;
 const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
 
 export async function bareTckServer(): Promise<TckServer> {
   const { agent, close } = createBareAgent(tckCard, tckWork, testSettings);
-  const grpc = await serveGrpc(agent, testSettings);
-  const http = await serveBareHttp(agent, all, testSettings, [grpcAt(grpc.url)]);
+  const http = await serveBareHttp(agent, testSettings);
   return {
     url: http.url,
     async close() {
       close();
-      await grpc.close();
       await http.close();
     },
   };
@@ -34,7 +30,10 @@ export async function sdkTckServer(): Promise<TckServer> {
   const agent = await createSdkAgent(PURPOSE, tckCard, tckWork, testSettings);
   const grpc = await listenSdkGrpc(agent, testSettings);
   const http = await serveSdkHttp(PURPOSE, agent, testSettings);
-  agent.setInterfaces(listInterfaces(http.url, all, [grpcAt(`127.0.0.1:${grpc.port}`)]));
+  agent.setInterfaces([
+    ...listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON']),
+    grpcAt(`127.0.0.1:${grpc.port}`),
+  ]);
   return {
     url: http.url,
     async close() {

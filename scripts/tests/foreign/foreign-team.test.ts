@@ -2,11 +2,8 @@ import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
-import { testSettings } from '@gaia-mesh/stacks/testing/settings.ts';
 import { type ModelServer, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import * as z from 'zod';
 import { callCli } from '../../testing/call-cli.ts';
 import { temporaryFolder } from '../../testing/cli.ts';
 import { endServe, startServe } from '../../testing/served.ts';
@@ -14,9 +11,6 @@ import { noteQuestion, teamFile } from '../../testing/team-file.ts';
 
 const serverOf = (name: string) =>
   path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dist', 'index.js');
-const cardSchema = z.looseObject({
-  supportedInterfaces: z.array(z.looseObject({ protocolBinding: z.string() })),
-});
 const waiter = path.join(codeFolder, 'scripts', 'testing', 'waiter-tool.ts');
 
 const metricsIn = (out: string) => JSON.parse(readFileSync(path.join(out, 'metrics.json'), 'utf8'));
@@ -153,38 +147,6 @@ describe('a team with somebody else’s servers and agents', () => {
     const metrics = metricsIn(out);
     expect(metrics).toMatchObject({ answer: 'You said: What is it?', prompt_tokens: null, cost_usd: null });
     expect(metrics.agents).toMatchObject([{ tool: 'a2a', tokens: null }]);
-  });
-
-  test('asks a served team over gRPC where its card names nothing else, with its token', async () => {
-    const clerk = await startServe([
-      ...['--team', teamFile({ final: 0, agents: [{ id: 0, tool: waiter }] }), '--a2a'],
-    ]);
-    onTestFinished(async () => {
-      await endServe(clerk);
-    });
-    const { supportedInterfaces, ...card } = cardSchema.parse(await (await fetch(clerk.card ?? '')).json());
-    const onlyGrpc = supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === 'GRPC');
-    const cards = await listenHttp((_request, response) => {
-      response.end(JSON.stringify({ ...card, supportedInterfaces: onlyGrpc }));
-    }, testSettings);
-    onTestFinished(() => cards.close());
-    const run = async (token: string) => {
-      const out = temporaryFolder();
-      const agent = { id: 0, tool: 'a2a', subscribes: ['doc_init'] };
-      const team = teamFile({
-        final: 0,
-        agents: [{ ...agent, options: { url: cards.url, token: 'CLERK_TOKEN' } }],
-      });
-      const args = ['bench', '--team', team, '--port-base', 'auto', '--out', out, ...noteQuestion(out)];
-      const { code, stderr } = await callCli(args, { env: { CLERK_TOKEN: token } });
-      return { code, stderr, metrics: metricsIn(out) };
-    };
-
-    const { code, stderr, metrics } = await run(clerk.token ?? '');
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(metrics).toMatchObject({ answer: 'You said: What is it?', ledger: { balanced: true } });
-    const refused = await run('another-token-that-it-does-not-take');
-    expect([refused.code, refused.metrics.status]).toEqual([1, 'failed']);
   });
 
   test.each([

@@ -227,15 +227,12 @@ describe('a client of A2A 0.3', () => {
     expect((await rpc('tasks/pushNotificationConfig/list', { id })).json.result).toEqual([]);
   });
 
-  test.each(['/v1/message:send', '/a2a/rest/v1/message:send'])(
-    'of its REST is shown to JSON-RPC: %s',
-    async (path) => {
-      const headers = { ...authorized().serviceParameters, 'Content-Type': 'application/json' };
-      const response = await fetch(`${serving.url}${path}`, { method: 'POST', headers, body: '{}' });
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        error: { message: 'REST of A2A 0.3 is not served: use JSON-RPC at /a2a/jsonrpc, or A2A 1.0' },
-      });
-    },
-  );
+  test('of its REST is shown to the card', async () => {
+    const headers = { ...authorized().serviceParameters, 'Content-Type': 'application/json' };
+    const response = await fetch(`${serving.url}/v1/message:send`, { method: 'POST', headers, body: '{}' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: expect.stringContaining('/.well-known/agent-card.json'),
+    });
+  });
 });

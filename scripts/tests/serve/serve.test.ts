@@ -160,11 +160,7 @@ describe('a team that is served', () => {
   test('tells nobody anything but its card who does not know the token', async () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     for (const token of [null, 'a wrong one']) {
-      for (const url of [
-        served.mcp ?? '',
-        `${served.url}/a2a/jsonrpc`,
-        `${served.url}/a2a/rest/message:send`,
-      ])
+      for (const url of [served.mcp ?? '', `${served.url}/a2a/jsonrpc`])
         expect(await post(url, token, ping)).toMatchObject({ status: 401 });
     }
     const card = await fetch(served.card ?? '');

@@ -52,9 +52,8 @@ interface AgentLimits {
 }
 
 /**
- * An agent of A2A 1.0 without a transport: the operations of §3.1, whose parameters and results are the same
- * in JSON-RPC, REST and gRPC. A transport turns its requests into {@link call} and {@link stream}, and errors
- * into its own by `toFault`.
+ * An agent of A2A 1.0 without a transport: the operations of §3.1. A server turns its requests into {@link call}
+ * and {@link stream}, and errors into codes by `toFault`.
  */
 export class A2aAgent {
   readonly card: AgentCard;
@@ -73,7 +72,7 @@ export class A2aAgent {
     this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits);
   }
 
-  /** Answers a request that has one answer. `method` is the operation's name as JSON-RPC and gRPC write it. */
+  /** Answers a request that has one answer. `method` is the operation's name as JSON-RPC writes it. */
   async call(method: string, params: unknown): Promise<object> {
     switch (method) {
       case 'SendMessage':

@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { HeldBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { estimateBytes, findUnreadable } from '@gaia-mesh/core/system/parse-json.ts';
@@ -249,13 +250,11 @@ function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMes
 /**
  * Encodes an answer. In a list, a task that cannot be written is named by its id and its state alone, so that
  * one record spoils no list.
- *
- * @param maxDepth nesting that the readers of a list can follow
  */
-export function encodeAnswer<T>(answer: object, encode: (answer: object) => T, maxDepth: number): T {
+export function encodeAnswer(answer: object, encode: (answer: object) => string): string {
   if (!('tasks' in answer) || !Array.isArray(answer.tasks)) return encode(answer);
   const tasks: unknown[] = answer.tasks.map((task: TaskView) => {
-    const why = findUnreadable(task, maxDepth);
+    const why = findUnreadable(task, MAX_MESSAGE_DEPTH);
     if (why !== undefined) return nameTask(task, why);
     try {
       encode({ tasks: [task] });

@@ -5,8 +5,14 @@ import * as z from 'zod';
 import type { HttpRequest } from '../../http/http-client.ts';
 import type { AgentInterface } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
-import type { Operation } from './agent-wire.ts';
 import { legacy } from './legacy.ts';
+
+export type Operation =
+  | { readonly method: 'SendMessage' | 'SendStreamingMessage'; readonly params: object }
+  | {
+      readonly method: 'GetTask' | 'SubscribeToTask' | 'CancelTask';
+      readonly params: { readonly id: string };
+    };
 
 /** Requests and answers of one of the two HTTP transports. */
 export interface HttpDialect {

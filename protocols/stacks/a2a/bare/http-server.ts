@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { KEPT_LIMITS, MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
+import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
@@ -10,36 +11,25 @@ import { A2aAgent, type AgentCard } from '../agent/agent.ts';
 import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
 import type { PushSender } from '../agent/push.ts';
 import { encodeAnswer } from '../agent/task.ts';
-import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces, REST_PATH } from '../interfaces.ts';
+import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { checkContentType, checkVersion, formatCard, parseBody } from './http-requests.ts';
 import { legacy } from './legacy.ts';
-import { serveRest } from './rest-server.ts';
 
 /** Time after which a webhook without an answer is given up, so that it does not delay other events. */
 const PUSH_TIMEOUT_MS = 5_000;
 
-/**
- * Serves an agent without any package: its card, JSON-RPC and REST on one port.
- *
- * @param further interfaces on other ports, such as gRPC's
- */
-export async function serveBareHttp(
-  agent: A2aAgent,
-  protocols: readonly AgentInterface['protocolBinding'][],
-  settings: StackSettings,
-  further: readonly AgentInterface[] = [],
-): Promise<HttpServer> {
+/** Serves an agent without any package: its card and JSON-RPC on one port. */
+export async function serveBareHttp(agent: A2aAgent, settings: StackSettings): Promise<HttpServer> {
   let card = '';
   const server = await listenHttp((request, response) => {
     if (!answerA2a(agent, card, request, response)) response.writeHead(404).end();
   }, settings);
-  card = formatCard(agent, listInterfaces(server.url, protocols, further));
+  card = formatCard(agent, listInterfaces(server.url, ['JSONRPC']));
   return server;
 }
 
-/** Answers a request for an agent's card, JSON-RPC or REST; returns false for any other request. */
+/** Answers a request for an agent's card, or to its JSON-RPC; returns false for any other request. */
 export function answerA2a(
   agent: A2aAgent,
   card: string,
@@ -49,12 +39,13 @@ export function answerA2a(
   const path = readPath(request);
   if (path === CARD_PATH) serveCard(response, card);
   else if (path === JSON_RPC_PATH) void serveJsonRpc(agent, request, response);
-  else if (path.startsWith(`${REST_PATH}/`)) {
-    const [, query = ''] = request.url?.split('?') ?? [];
-    void serveRest(agent, `${path.slice(REST_PATH.length)}?${query}`, request, response);
-  } else if (path.startsWith('/v1/')) void serveRest(agent, path, request, response);
   else return false;
   return true;
+}
+
+/** Formats the agent card for clients: addresses first, as the order of transports is their preference (§8.3). */
+export function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
+  return JSON.stringify({ supportedInterfaces, ...card });
 }
 
 /** Time for which a client may cache an agent card; it does not change while the server runs (§8.6). */
@@ -152,18 +143,41 @@ async function serveJsonRpc(
       return;
     }
     const result = await agent.call(operation, params);
-    const text = encodeAnswer(
-      result,
-      (written) => JSON.stringify({ jsonrpc: '2.0', id, result: write(written) }),
-      MAX_MESSAGE_DEPTH,
+    const text = encodeAnswer(result, (written) =>
+      JSON.stringify({ jsonrpc: '2.0', id, result: write(written) }),
     );
     agent.kept?.holdUntilSent(text.length, response);
     writeJson(response, 200, text);
   } catch (error) {
     const fault = toFault(error);
-    const failure = { code: fault.jsonRpcCode, message: toErrorMessage(error), data: buildErrorInfo(fault) };
+    const failure = { code: fault.code, message: toErrorMessage(error), data: buildErrorInfo(fault) };
     const text = JSON.stringify({ jsonrpc: '2.0', id, error: failure });
     writeLast(response, 200, text);
+  }
+}
+
+/** @throws MeshError with the fault `contentTypeNotSupported` */
+function checkContentType({ headers }: IncomingMessage): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json' && type !== 'application/a2a+json')
+    throw createFaultError(
+      'contentTypeNotSupported',
+      `Content-Type: expected application/json, received ${type}`,
+    );
+}
+
+/**
+ * Parses a body, in which every number is exact: what a client named is found again in the answer.
+ *
+ * @throws MeshError with the fault `parseError`; `limit` for one that would take too much memory
+ */
+export function parseBody(body: Buffer, { kept }: A2aAgent): unknown {
+  try {
+    const options = { maxDepth: MAX_MESSAGE_DEPTH, maxBytes: kept?.mostEach, isExact: true };
+    return parseForeignJson(body.toString(), options);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw createFaultError('parseError', `the body is not JSON: ${toErrorMessage(error)}`);
   }
 }
 
@@ -175,6 +189,20 @@ function readCall(
   const converted = legacy.readCall(method, params, version);
   if (converted === undefined) checkVersion(version);
   return converted ?? { operation: method, params, write: (answer) => answer };
+}
+
+/**
+ * Checks the version that a client states. A missing version means 0.3; the patch does not matter (§3.6).
+ *
+ * @throws MeshError with the fault `versionNotSupported`
+ */
+function checkVersion(version: unknown): void {
+  if (typeof version === 'string' && /^1\.0(\.\d+)?$/.test(version)) return;
+  const came = typeof version === 'string' && version !== '' ? version.slice(0, 16) : '0.3';
+  const how = legacy.isVersion(version)
+    ? ', which is spoken over JSON-RPC by its own methods (message/send)'
+    : '';
+  throw createFaultError('versionNotSupported', `A2A-Version: expected 1.0, received ${came}${how}`);
 }
 
 async function* formatAnswers(results: AsyncIterable<object>, id: Id, write: (result: object) => unknown) {

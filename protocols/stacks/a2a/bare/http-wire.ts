@@ -4,11 +4,12 @@ import { limitBody } from '../../http/bounded-fetch.ts';
 import { readEvents } from '../../http/event-stream.ts';
 import type { HttpClient, HttpRequest } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
-import type { AgentWire, Operation } from './agent-wire.ts';
-import type { HttpDialect } from './dialects.ts';
+import type { HttpDialect, Operation } from './dialects.ts';
 
-/** Calls an agent by JSON-RPC or REST, at the URL of an interface. */
-export class HttpWire implements AgentWire {
+/**
+ * Calls an agent by JSON-RPC or REST, at the URL of an interface; parameters and results are those of A2A's JSON.
+ */
+export class HttpWire {
   readonly #dialect: HttpDialect;
   readonly #http: HttpClient;
   readonly #root: string;
@@ -36,6 +37,10 @@ export class HttpWire implements AgentWire {
     this.#maxBytes = maxBytes;
   }
 
+  /**
+   * @throws MeshError `agent` for an agent that went away or a signal that aborted, `packet` for an error of
+   * the protocol
+   */
   async call(operation: Operation, signal: AbortSignal): Promise<unknown> {
     const response = await this.#open(operation, signal);
     const text = await readBody(response, this.#maxBytes).catch((cause: unknown) => {
@@ -47,6 +52,7 @@ export class HttpWire implements AgentWire {
     return this.#dialect.result(operation, { status: response.statusCode ?? 0, text: text.toString() });
   }
 
+  /** Yields the events for a streamed message; an agent that does not stream answers once. */
   async *events(operation: Operation, signal: AbortSignal) {
     const response = await this.#open(operation, signal);
     const status = response.statusCode ?? 0;

@@ -11,7 +11,6 @@ import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
 import { packetToMessage } from '../packets.ts';
 import { createWork } from '../work.ts';
-import type { AgentWire } from './agent-wire.ts';
 import { jsonRpcDialect, parseJsonBody } from './dialects.ts';
 import { createBareAgent, serveBareHttp } from './http-server.ts';
 import { HttpWire } from './http-wire.ts';
@@ -25,7 +24,7 @@ export const a2aJsonRpcBare: Stack = meterStack({
   traits: a2aTraits,
   async serve(inbox, settings) {
     const { agent, close } = createBareAgent(meshCard, createWork(inbox), settings);
-    const server = await serveBareHttp(agent, ['JSONRPC'], settings);
+    const server = await serveBareHttp(agent, settings);
     return {
       address: server.url,
       port: server.port,
@@ -73,12 +72,12 @@ async function findInterface(
   return own.url;
 }
 
-/** The minimal client of A2A, over any of its transports. */
+/** The minimal client of A2A. */
 class BareClient implements A2aClient {
-  readonly #wire: AgentWire;
+  readonly #wire: HttpWire;
   readonly #settings: Pick<StackSettings, 'history'>;
 
-  constructor(wire: AgentWire, settings: Pick<StackSettings, 'history'>) {
+  constructor(wire: HttpWire, settings: Pick<StackSettings, 'history'>) {
     this.#wire = wire;
     this.#settings = settings;
   }

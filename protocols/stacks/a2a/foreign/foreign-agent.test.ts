@@ -158,7 +158,6 @@ describe('the card of an agent', () => {
 describe('the interface of an agent', () => {
   const choose = (...interfaces: readonly (typeof JSONRPC)[]) =>
     refused(() => ({ result: makeCard({}, ...interfaces) }));
-  const grpc = (url: string) => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
   const leads = (to: string) =>
     `config: A2A: the card of field leads from ${origin} to ${to}: use that address`;
 
@@ -173,34 +172,19 @@ describe('the interface of an agent', () => {
     expect(await choose({ ...JSONRPC, url: origin.replace(/\d+$/, '9') })).toBe(leads('http://127.0.0.1:9'));
   });
 
-  test.each([
-    ['other:50051', 'http://other:50051'],
-    ['other:50051/', 'http://other:50051'],
-    ['dns:other:1', 'http://other:1'],
-    ['dns:///other:1', 'http://other:1'],
-    ['grpc://other:1', 'http://other:1'],
-    ['http://other:1', 'http://other:1'],
-    ['grpcs://other:1', 'https://other:1'],
-    ['HTTPS://other:1', 'https://other:1'],
-  ])('over gRPC at %s is %s', async (url, read) => {
-    expect(await choose(grpc(url))).toBe(leads(read));
-  });
-
   test('that is not known is named with its version', async () => {
-    const none = 'config: A2A: field: expected JSONRPC, HTTP+JSON or GRPC 1.0, or JSONRPC 0.3, received';
+    const none = 'config: A2A: field: expected JSONRPC or HTTP+JSON 1.0, or JSONRPC 0.3, received';
     const others = [
       { url: '/', protocolBinding: 'SOAP', protocolVersion: '1.0' },
-      { ...grpc('other:1'), protocolVersion: '10.0' },
-      { ...grpc('other:1'), protocolVersion: '0.3' },
-      grpc('other/path/more'),
+      { ...JSONRPC, protocolVersion: '10.0' },
+      { url: 'other:1', protocolBinding: 'GRPC', protocolVersion: '1.0' },
     ];
-    expect(await choose(...others)).toBe(`${none} SOAP 1.0, GRPC 10.0, GRPC 0.3, GRPC 1.0`);
+    expect(await choose(...others)).toBe(`${none} SOAP 1.0, JSONRPC 10.0, GRPC 1.0`);
     const long = { url: '/', protocolBinding: 'x'.repeat(300), protocolVersion: '1' };
     expect(await choose(long)).toBe(`${none} ${'x'.repeat(200)}`);
     expect(await refused(() => ({ result: { ...makeCard(), supportedInterfaces: [] } }))).toBe(
       `${none} none`,
     );
-    expect(await choose({ ...grpc('other:1'), protocolVersion: '1' })).toBe(leads('http://other:1'));
   });
 });
 

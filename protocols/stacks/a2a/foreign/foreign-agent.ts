@@ -6,10 +6,8 @@ import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing
 import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
-import type { AgentWire, Operation } from '../bare/agent-wire.ts';
-import { findDialect, type HttpDialect, parseJsonBody } from '../bare/dialects.ts';
+import { findDialect, type HttpDialect, type Operation, parseJsonBody } from '../bare/dialects.ts';
 import { HttpWire } from '../bare/http-wire.ts';
-import { GrpcConnection } from '../grpc/connection.ts';
 import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
 import { AgentReply } from './agent-reply.ts';
@@ -64,13 +62,13 @@ const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: 
 /** A foreign agent, by its card. Its answers are untrusted until they are checked. */
 export class ForeignAgent {
   readonly card: ForeignCard;
-  readonly #wire: AgentWire;
+  readonly #wire: HttpWire;
   readonly #later: NonNullable<ForeignAgentEndpoint['later']>;
   readonly #bell: Doorbell | undefined;
 
   private constructor(
     card: ForeignCard,
-    wire: AgentWire,
+    wire: HttpWire,
     endpoint: ForeignAgentEndpoint,
     bell: Doorbell | undefined,
   ) {
@@ -90,7 +88,7 @@ export class ForeignAgent {
       throw new MeshError('config', `A2A: ${card.name} does not stream: omit \`later\` or set it to poll`);
     if (endpoint.later === 'push' && !capabilities.pushNotifications)
       throw new MeshError('config', `A2A: ${card.name} calls no webhooks: omit \`later\` or set it to poll`);
-    const wire = await openWire(chooseInterface(card, url), endpoint, both);
+    const wire = openWire(chooseInterface(card, url), endpoint);
     try {
       const bell = endpoint.later === 'push' ? await Doorbell.start() : undefined;
       return new ForeignAgent(card, wire, endpoint, bell);
@@ -248,40 +246,21 @@ function parseCard(card: unknown): ForeignCard {
 
 interface KnownInterface {
   readonly url: URL;
-  /** Dialect of HTTP; undefined for gRPC. */
-  readonly dialect: HttpDialect | undefined;
+  readonly dialect: HttpDialect;
 }
 
 /**
- * Parses the address of a card's gRPC interface: `host:port`, or a URL. An address that does not mention TLS
- * uses it if the card came over TLS; such a card does not lead to an interface without TLS.
- *
- * @returns undefined for a text that is no such address
- */
-function parseGrpcEndpoint(text: string, cardUrl: URL): URL | undefined {
-  const [, scheme = '', authority = ''] =
-    /^(?:(?:(https?|grpcs?):\/\/)|(?:dns:(?:\/\/\/)?))?([^/]+)\/?$/i.exec(text) ?? [];
-  const isSecure = cardUrl.protocol === 'https:';
-  const saysTls = /^(?:https|grpcs)$/i.test(scheme);
-  if (isSecure && /^http$/i.test(scheme)) return undefined;
-  return parseForeignUrl(`${isSecure || saysTls ? 'https' : 'http'}://${authority}`);
-}
-
-/**
- * Chooses the first interface that both sides know, on the host that the user named, since a card must not
- * lead the token or the questions elsewhere. gRPC may have another port of it, as it mostly has.
+ * Chooses the first interface that both sides know, on the server that the user named, since a card must not
+ * lead the token or the questions elsewhere.
  */
 function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL): KnownInterface {
   let elsewhere: URL | undefined;
   for (const { url, protocolBinding, protocolVersion } of supportedInterfaces) {
     const dialect = findDialect(protocolBinding, protocolVersion);
-    const isGrpc = protocolBinding === 'GRPC' && /^1(\.|$)/.test(protocolVersion);
-    if (dialect === undefined && !isGrpc) continue;
-    const named = dialect === undefined ? parseGrpcEndpoint(url, from) : parseForeignUrl(url);
-    if (named === undefined) continue;
+    const named = parseForeignUrl(url);
+    if (dialect === undefined || named === undefined) continue;
     const own = toNamedHost(named, from);
-    const isThere = dialect === undefined ? own.hostname === from.hostname : own.origin === from.origin;
-    if (isThere) return { url: own, dialect };
+    if (own.origin === from.origin) return { url: own, dialect };
     elsewhere ??= named;
   }
   if (elsewhere !== undefined)
@@ -294,7 +273,7 @@ function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL):
     .join(', ');
   throw new MeshError(
     'config',
-    `A2A: ${name}: expected JSONRPC, HTTP+JSON or GRPC 1.0, or JSONRPC 0.3, received ${came.slice(0, 200) || 'none'}`,
+    `A2A: ${name}: expected JSONRPC or HTTP+JSON 1.0, or JSONRPC 0.3, received ${came.slice(0, 200) || 'none'}`,
   );
 }
 
@@ -309,26 +288,10 @@ function toNamedHost(url: URL, from: URL): URL {
   return own;
 }
 
-async function openWire(
-  { url, dialect }: KnownInterface,
-  endpoint: ForeignAgentEndpoint,
-  signal: AbortSignal,
-): Promise<AgentWire> {
-  const headers = buildAuthorization(endpoint);
-  const maxBytes = endpoint.maxMessageBytes;
-  if (dialect !== undefined)
-    return new HttpWire(
-      dialect,
-      new HttpClient(url.origin, HTTP_SETTINGS),
-      `${url.pathname}${url.search}`,
-      headers,
-      maxBytes,
-    );
-  const { Authorization } = headers;
-  const own = Authorization === undefined ? {} : { authorization: Authorization };
-  const connection = new GrpcConnection(url.origin, { headers: own, maxBytes });
-  await connection.opened(signal);
-  return connection;
+function openWire({ url, dialect }: KnownInterface, endpoint: ForeignAgentEndpoint): HttpWire {
+  const http = new HttpClient(url.origin, HTTP_SETTINGS);
+  const root = `${url.pathname}${url.search}`;
+  return new HttpWire(dialect, http, root, buildAuthorization(endpoint), endpoint.maxMessageBytes);
 }
 
 function buildUserMessage({ parts, taskId, contextId, traceparent }: AgentMessage): object {

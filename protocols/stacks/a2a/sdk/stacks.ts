@@ -2,7 +2,7 @@ import type { Stack } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
 import { a2aTraits, createStackClient } from '../exchange.ts';
-import { type AgentInterface, listInterfaces } from '../interfaces.ts';
+import { listInterfaces } from '../interfaces.ts';
 import { createWork } from '../work.ts';
 import { connectSdk, type TransportOf } from './client.ts';
 import { createSdkAgent, serveSdkHttp } from './server.ts';
@@ -17,7 +17,7 @@ export const a2aRestSdk = createSdkHttp('a2a/rest', 'HTTP+JSON', ({ client }, fe
 
 function createSdkHttp(
   name: string,
-  protocolBinding: AgentInterface['protocolBinding'],
+  protocolBinding: 'JSONRPC' | 'HTTP+JSON',
   transportOf: TransportOf,
 ): Stack {
   const purpose = `the stack ${name}`;
