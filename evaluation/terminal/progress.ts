@@ -1,7 +1,7 @@
-import { describeTrouble } from '@gaia-mesh/core/run/run-event.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { createStyles, printError, type Styles } from './print.ts';
 import { count, toOneLine } from './table.ts';
+import { describeTrouble } from './trouble.ts';
 
 /** Progress of a run for people, all of it on standard error. */
 export interface Progress {
