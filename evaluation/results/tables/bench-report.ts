@@ -18,12 +18,11 @@ import {
 import type { BenchOutcome, BenchSummary } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 import { formatCycles, formatInterval } from './batch-table.ts';
+import { listHopColumns, listHopRows } from './hop-columns.ts';
 
 /** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
 const COLUMNS = 100;
-/** Maximum rows of the table of packets; agents may invent any number of types. */
-const MAX_HOPS = 40;
 
 /** Formats the result of a run of one task for people. */
 export function runReport(
@@ -33,6 +32,7 @@ export function runReport(
 ): string {
   const { bold, dim, green, red } = createStyles(process.stdout);
   const truth = task.truths[0];
+  const hops = listHopRows(metrics);
   const isRight = metrics.normalized_em === 1;
   const answer =
     metrics.answer === null
@@ -50,7 +50,7 @@ export function runReport(
           `Source    ${toOneLine(source.place, 300)}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
         ]),
     '',
-    formatTable(listPacketRows(metrics)),
+    formatColumns(listHopColumns(hops), hops),
     '',
     formatTable(
       [
@@ -87,40 +87,6 @@ export function runReport(
 }
 
 /**
- * Lists what agents sent, one row for each type and sender. Packets, bytes and overhead add up to the totals of the run:
- * a last row has what the others leave out.
- */
-function listPacketRows({ hops, agents, pkt_cnt, bytes_rx, header_overhead }: RunMetrics): string[][] {
-  const shown = hops.slice(0, MAX_HOPS);
-  const sum = (key: 'packets' | 'bytes' | 'header_size') => shown.reduce((all, hop) => all + hop[key], 0);
-  const rest = [pkt_cnt - sum('packets'), bytes_rx - sum('bytes'), header_overhead - sum('header_size')];
-  const isCounted = hops.some(({ packets }) => packets > 1) || rest.some((left) => left !== 0);
-  const formatSums = (packets: number, bytes: number, overhead: number) => [
-    ...(isCounted ? [count(packets)] : []),
-    count(bytes),
-    count(overhead),
-  ];
-  const [packets = 0, bytes = 0, overhead = 0] = rest;
-  return [
-    [
-      ...['packet', 'from', ...(isCounted ? ['packets'] : [])],
-      ...['bytes', 'overhead', isCounted ? 'mean ms' : 'ms', 'in tool', 'in mesh'],
-    ],
-    ...shown.map((hop) => [
-      hop.type,
-      nameSender(hop.from, agents),
-      ...formatSums(hop.packets, hop.bytes, hop.header_size),
-      ...[hop.latency_us.mean, hop.tool_us, hop.mesh_us].map((us) =>
-        us === null ? '–' : formatDecimals(us / 1000, 2),
-      ),
-    ]),
-    ...(rest.every((left) => left === 0)
-      ? []
-      : [['others', '', ...formatSums(packets, bytes, overhead), '–', '–', '–']]),
-  ];
-}
-
-/**
  * Returns the milliseconds in tools and in the mesh along the chain of packets that led to the answer; dashes if they are not
  * known.
  */
@@ -128,13 +94,6 @@ function formatTimeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] 
   if (time_us === null || time_us.unknown > 0) return ['–', '–'];
   const toolMs = (time_us.tool + time_us.engine) / 1000;
   return [formatDecimals(toolMs, 2), formatDecimals(elapsed_ms - toolMs, 2)];
-}
-
-/** Returns the tool of a packet's sender, with its id if several agents have that tool. */
-function nameSender(sender: string, agents: RunMetrics['agents']): string {
-  const tool = agents.find(({ id }) => id === sender)?.tool;
-  if (tool === undefined) return sender;
-  return agents.filter((other) => other.tool === tool).length > 1 ? `${sender} ${tool}` : tool;
 }
 
 /** A row of scores: all tasks, or a part of them. */
