@@ -78,16 +78,8 @@ describe('an archive', () => {
 
   test.each([
     ['metrics.json', '{\n  "run_id": "x",\n  "pkt_cnt": 5\n}', 'the metrics of a run'],
-    [
-      'comparison.json',
-      '{"kind": "adapters", "arms": []}',
-      'a comparison of protocols (report --comparison shows it)',
-    ],
-    [
-      'answers.jsonl',
-      '{"task_id":"a","final_answer":"x"}\n',
-      'a list of answers (report --gaia shows the batch)',
-    ],
+    ['comparison.json', '{"kind": "adapters", "arms": []}', 'a comparison of protocols (report shows it)'],
+    ['answers.jsonl', '{"task_id":"a","final_answer":"x"}\n', 'a list of answers (report shows the batch)'],
     ['README.md', '# Gaia Mesh\n', 'a text'],
     ['q.jsonl', '{"task_id":"a","question":"x"}\n', 'a list of questions'],
     ['x.bin', 'a\u0000b', 'no text and no archive'],

@@ -218,11 +218,11 @@ export async function readRecording(file: string): Promise<Recording> {
 const OTHER_JSON: readonly (readonly [string, RegExp, string?])[] = [
   ['a log', /^\{"level"\s*:/, 'logs prints it'],
   ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/, 'the archive lies beside it'],
-  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/, 'report --comparison shows it'],
-  ['the journal of a batch', /^\{"journal"\s*:/, 'report --gaia shows it'],
-  ['the head of a batch', /"gaia_mesh"\s*:/, 'report --gaia shows it'],
+  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/, 'report shows it'],
+  ['the journal of a batch', /^\{"journal"\s*:/, 'report shows it'],
+  ['the head of a batch', /"gaia_mesh"\s*:/, 'report shows it'],
   ['a manifest', /"sha256"\s*:/],
-  ['a list of answers', /"task_id"[\s\S]*"final_answer"\s*:/, 'report --gaia shows the batch'],
+  ['a list of answers', /"task_id"[\s\S]*"final_answer"\s*:/, 'report shows the batch'],
   ['a list of questions', /"task_id"\s*:/, 'gaia --questions asks them'],
 ];
 

@@ -8,13 +8,12 @@ import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.t
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
+import type { ResultFile } from '../report/report.ts';
 import { toOneLine } from '../terminal/table.ts';
 
 /** A file of a folder that can be opened. */
-export interface FolderItem {
+export interface FolderItem extends ResultFile {
   readonly id: string;
-  readonly kind: 'run' | 'batch' | 'comparison' | 'stacks';
-  readonly file: string;
   /** The file's path below the folder, as it is shown. */
   readonly place: string;
   readonly modifiedMs: number;
@@ -99,6 +98,7 @@ export function listFolderItems(folder: string): FolderList {
  * @throws MeshError `usage` for a file that holds no results of this program
  */
 export function readFileItem(file: string): FolderItem {
+  if (!existsSync(file)) throw new MeshError('usage', `${file}: there is no such file`);
   const folder = path.dirname(file);
   const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   const item = isArchive
@@ -276,7 +276,7 @@ function readComparisonHead(json: Buffer): ItemHead {
   if (!parsed.success) return undefined;
   const { sentence, kind, arms } = parsed.data;
   return {
-    kind: kind === 'stacks' ? 'stacks' : 'comparison',
+    kind: 'comparison',
     question: `${arms.length} ${kind} on the same traffic`,
     answer: toOneLine(sentence ?? 'no verdict on times yet', MAX_SENTENCE),
     verdict: '',

@@ -1,15 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { fillPage } from '../report/page-html.ts';
-import { openArchivedBatch } from '../watch/archived-batch.ts';
-import { openArchivedRun } from '../watch/archived-run.ts';
-import { EventFeed } from '../watch/event-feed.ts';
-import { buildComparisonReport } from '../watch/finished-report.ts';
+import { readReport } from '../report/report.ts';
 import { PageServer } from '../watch/page-server.ts';
-import { answerRequest, type WatchedRun } from '../watch/watched-run.ts';
 import { type FolderItem, type FolderList, listFolderItems } from './folder-items.ts';
-
-/** Runs whose events stay in memory; the others are read again when a page asks for them. */
-const MAX_OPENED = 4;
 
 interface ServedFolder {
   readonly folder: string;
@@ -20,19 +13,16 @@ interface ServedFolder {
 
 /** Serves a folder of results: the list of its items, and a page for each. */
 export async function serveFolder({ folder, item: first, port }: ServedFolder): Promise<PageServer> {
-  const itemPage = fillPage({ kind: 'run', title: 'Finished', isListed: true }, true);
-  const opened = new OpenedItems();
   const items = new ServedItems(folder, first);
   return PageServer.start(port, async (request) => {
     if (request.path === '') {
       const { items: found, left } = items.list();
       const listed = found.map(({ file: _file, ...item }) => item);
-      return fillPage({ kind: 'folder', title: folder, items: listed, left }, true);
+      return fillPage({ kind: 'folder', title: folder, items: listed, left });
     }
-    const [, id = '', below = ''] = /^item\/(\w+)\/(\w*)$/.exec(request.path) ?? [];
+    const [, id = ''] = /^item\/(\w+)\/$/.exec(request.path) ?? [];
     const item = items.find(id);
-    if (item === undefined) return undefined;
-    return below === '' ? itemPage : answerRequest(await opened.open(item), request, below);
+    return item === undefined ? undefined : fillPage(await readReport(item), true);
   });
 }
 
@@ -62,35 +52,4 @@ class ServedItems {
       return known;
     return this.list().items.find((item) => item.id === id);
   }
-}
-
-class OpenedItems {
-  readonly #opened = new Map<string, Promise<WatchedRun>>();
-
-  open(item: FolderItem): Promise<WatchedRun> {
-    const key = `${item.id} ${item.modifiedMs}`;
-    let run = this.#opened.get(key);
-    if (run === undefined) {
-      run = openWatchedRun(item);
-      // A run that could not be opened is tried again at the next request.
-      run.catch(() => this.#opened.delete(key));
-      const [oldest] = this.#opened.keys();
-      if (this.#opened.size >= MAX_OPENED && oldest !== undefined) this.#opened.delete(oldest);
-      this.#opened.set(key, run);
-    }
-    return run;
-  }
-}
-
-async function openWatchedRun({ kind, file, setting }: FolderItem): Promise<WatchedRun> {
-  if (kind === 'run') return openArchivedRun(file);
-  if (kind === 'batch') return openArchivedBatch(file);
-  const feed = new EventFeed(() => 0);
-  feed.end(setting);
-  const nothing = async () => undefined;
-  return {
-    feed,
-    details: { log: nothing, reasoning: nothing, packet: nothing },
-    report: () => buildComparisonReport(file),
-  };
 }

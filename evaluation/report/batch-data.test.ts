@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeFinding, describeMissing, listNotes } from '../viewer/teams/finding.ts';
 import { readBatchData } from './batch-data.ts';
-import { buildReportHtml } from './report-html.ts';
+import { fillPage } from './page-html.ts';
 import { sampleSource } from './testing/sample-batch.ts';
 
 const wrong = { correct: false, correct_lenient: false } as const;
@@ -151,12 +151,12 @@ describe('what teams made of the same questions', () => {
     });
 
     expect(describeFinding(view)).toContain('no true answer is known');
-    expect(view.questions[0]).toMatchObject({ truths: [], marks: ['uu'] });
+    expect(view.questions[0]).toMatchObject({ truths: [] });
   });
 });
 
 describe('the questions of a page', () => {
-  test('have a mark for every attempt, and its texts', () => {
+  test('have what came of every attempt, and its texts', () => {
     const view = readBatchData(
       sampleSource({
         teams: ['single', 'react', 'panel'],
@@ -170,13 +170,18 @@ describe('the questions of a page', () => {
       }),
     );
 
-    expect(view.questions.map(({ marks }) => marks)).toEqual([
-      ['ftr', 'ftr'],
-      ['WWW', '---'],
+    expect(
+      view.attempts.map(({ task_id, cycle, status, correct, cached }) =>
+        [task_id, cycle, status, correct, ...(cached ? ['cached'] : [])].join(' '),
+      ),
+    ).toEqual([
+      ...[1, 2].flatMap((cycle) => [
+        `q-0 ${cycle} failed false`,
+        `q-0 ${cycle} timeout false`,
+        `q-0 ${cycle} answered true`,
+      ]),
+      ...Array(3).fill('q-1 1 answered false cached'),
     ]);
-    expect(view.attempts.map(({ task_id, cycle }) => `${task_id} ${cycle}`)).toEqual(
-      ['q-0 1', 'q-0 2', 'q-1 1'].flatMap((key) => [key, key, key]),
-    );
     expect(view.attempts[0]).toMatchObject({
       team: 'single',
       final_answer: '0',
@@ -202,7 +207,7 @@ describe('the questions of a page', () => {
     ]);
   });
 
-  test('of a large batch are as many as a page can hold: 6 teams, 2,500 questions, 8 cycles', async () => {
+  test('of a large batch are as many as a page can hold: 6 teams, 2,500 questions, 8 cycles', () => {
     const trace = 'x'.repeat(20_000);
     const source = sampleSource({
       teams: ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'],
@@ -211,11 +216,10 @@ describe('the questions of a page', () => {
       result: ({ index }) => ({ reasoning_trace: trace, ...(index % 2 === 0 ? wrong : {}) }),
     });
 
-    const html = await buildReportHtml({ runs: [], batch: source });
+    const view = readBatchData(source);
+    const { html } = fillPage({ kind: 'batch', batch: view });
 
     expect(Buffer.byteLength(html)).toBeLessThan(25_000_000);
-    const [, json = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? [];
-    const { batch: view } = JSON.parse(json);
     expect(view.questions).toHaveLength(2000);
     expect(listNotes(view).map(plain)).toEqual([
       'The page holds the first 2,000 questions of 2,500; the figures above are of all.',

@@ -40,13 +40,7 @@ export interface TeamFigures {
   readonly use: ReturnType<typeof findKnownUse>;
 }
 
-export type ShownQuestion = BatchHead['questions'][number] & {
-  /**
-   * By cycle, and in it by team, a letter for what became of it: `r`ight, `w`rong, `f`ailed, out of `t`ime, answered but the true answer is
-   * `u`nknown, `-` not asked. Upper case means that the answer came from the cache. There may be a hundred thousand.
-   */
-  readonly marks: readonly string[];
-};
+export type ShownQuestion = BatchHead['questions'][number];
 
 interface Warning extends Pick<Attempt, 'task_id' | 'team'> {
   readonly text: string;
@@ -54,7 +48,7 @@ interface Warning extends Pick<Attempt, 'task_id' | 'team'> {
 
 /** A page of so many questions opens in about a second. */
 const MAX_QUESTIONS = 2000;
-/** Attempts with their texts; of the others the mark alone. */
+/** Attempts of all questions and teams, in the first cycles for which there is room. */
 const MAX_ATTEMPTS = 30_000;
 /** All traces together: with them the page has some 10 MB, which browsers read at once. */
 const TRACE_CHARACTERS = 8 * 1024 * 1024;
@@ -76,15 +70,15 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
   const attempts: ShownAttempt[] = [];
   const warnings: Warning[] = [];
   let isCut = false;
-  const readMark = (task_id: string, team: string, cycle: number) => {
-    const attempt = read({ task_id, team, cycle });
-    for (const text of attempt?.warnings ?? []) warnings.push({ task_id, team, text });
-    if (attempt !== undefined && cycle <= cyclesShown) {
-      isCut ||= attempt.reasoning_trace.length > room;
-      attempts.push(showAttempt(attempt, room));
-    }
-    return markAttempt(attempt);
-  };
+  for (const { task_id } of shown)
+    for (let cycle = 1; cycle <= repeat; cycle++)
+      for (const { name: team } of head.teams) {
+        const attempt = read({ task_id, team, cycle });
+        for (const text of attempt?.warnings ?? []) warnings.push({ task_id, team, text });
+        if (attempt === undefined || cycle > cyclesShown) continue;
+        isCut ||= attempt.reasoning_trace.length > room;
+        attempts.push(showAttempt(attempt, room));
+      }
   return {
     gaia_mesh,
     source,
@@ -105,23 +99,12 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
       ...question,
       question: cutEnd(question.question, MAX_QUESTION_CHARACTERS),
       truths: question.truths.map((truth) => cutEnd(truth, MAX_TRUTH_CHARACTERS)),
-      marks: Array.from({ length: repeat }, (_, index) =>
-        head.teams.map(({ name }) => readMark(question.task_id, name, index + 1)).join(''),
-      ),
     })),
     asked: questions.length,
     traceCharacters: isCut ? room : null,
     warnings: warnings.slice(0, MAX_WARNINGS),
     warningsLeft: Math.max(0, warnings.length - MAX_WARNINGS),
   };
-}
-
-function markAttempt(attempt: Pick<Attempt, 'status' | 'correct' | 'cached'> | undefined): string {
-  if (attempt === undefined) return '-';
-  const { status, correct, cached } = attempt;
-  const answered = correct === null ? 'u' : correct ? 'r' : 'w';
-  const mark = status === 'timeout' ? 't' : status === 'failed' ? 'f' : answered;
-  return cached ? mark.toUpperCase() : mark;
 }
 
 function findEnd({ head, questions, read }: FinishedBatch): number | null {

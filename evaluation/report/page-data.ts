@@ -4,20 +4,17 @@ import type { ListedItem } from '../history/folder-items.ts';
 import type { BatchData } from './batch-data.ts';
 import type { RunData } from './run/run-data.ts';
 
-/** All that a report shows, as it is embedded in its page. */
-export interface ReportData {
-  readonly batch: BatchData | null;
-  readonly blame: BlameFile | null;
-  readonly comparison: ComparisonFile | null;
-  readonly runs: readonly RunData[];
-}
+/** A result, as it is embedded in its page. */
+export type ReportData =
+  | { readonly kind: 'run'; readonly run: RunData }
+  | { readonly kind: 'batch'; readonly batch: BatchData }
+  | { readonly kind: 'blame'; readonly blame: BlameFile }
+  | { readonly kind: 'comparison'; readonly comparison: ComparisonFile };
 
-/** A run that is on or over: its page asks the server for what happens in it. */
-export interface RunPlace {
-  readonly kind: 'run';
+/** A command that is running: its page asks the server for what happens in it. */
+interface LivePlace {
+  readonly kind: 'live';
   readonly title: string;
-  /** True if the page belongs to the list of a folder, two levels above. */
-  readonly isListed: boolean;
 }
 
 /** A folder of results: its page has the whole list. */
@@ -29,8 +26,7 @@ export interface FolderPlace {
   readonly left: readonly string[];
 }
 
-/** The content of a page: results from files, a run that is on or over, or a folder. */
-export type PageContent = ({ readonly kind: 'report' } & ReportData) | RunPlace | FolderPlace;
+export type PageContent = ReportData | LivePlace | FolderPlace;
 
 /** The origin of a page, which it shows at its foot. */
 export interface PageOrigin {
@@ -39,4 +35,6 @@ export interface PageOrigin {
   /** The command line, without secrets. */
   readonly command: string;
   readonly machine: string;
+  /** True if the page belongs to the list of a folder, two levels above. */
+  readonly isListed: boolean;
 }

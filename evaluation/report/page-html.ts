@@ -17,19 +17,20 @@ interface Page {
 
 /**
  * Puts data into the page. The page's policy allows its own script and style by their hashes: whatever the data says, nothing else
- * runs and nothing is loaded.
+ * runs. A live page asks the server that it came from for more, and other pages load nothing.
  *
- * @param asks true for a page that asks the server that it came from for more
+ * @param isListed true if the page belongs to the list of a folder
  */
-export function fillPage(content: PageContent, asks: boolean): Page {
+export function fillPage(content: PageContent, isListed = false): Page {
   const origin: PageOrigin = {
     ...describeMaking(),
     version: packageVersion,
     madeAt: new Date().toISOString(),
+    isListed,
   };
   const template = readFileSync(PAGE, 'utf8');
   const [, given = ''] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(template) ?? [];
-  const policy = asks ? given.replace(NO_REQUESTS, "connect-src 'self'") : given;
+  const policy = content.kind === 'live' ? given.replace(NO_REQUESTS, "connect-src 'self'") : given;
   const at = template.indexOf(DATA_MARK);
   const element = `<script type="application/json" id="data">${formatEmbeddedJson({ ...content, ...origin })}</script>`;
   const head = template.slice(0, at).replace(given, () => policy);

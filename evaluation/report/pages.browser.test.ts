@@ -3,10 +3,14 @@ import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { attemptOf } from '../batch/testing/results.ts';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
-import { buildReportHtml, type ReportSources } from './report-html.ts';
+import { readBatchData } from './batch-data.ts';
+import type { ReportData } from './page-data.ts';
+import { fillPage } from './page-html.ts';
+import { buildRunData } from './run/run-data.ts';
 import { browserOfTests, findBarriers, openFile } from './testing/page-in-browser.ts';
 import { sampleRun } from './testing/sample-archive.ts';
 import { sampleSource } from './testing/sample-batch.ts';
@@ -21,7 +25,6 @@ const folder = temporaryFolder();
 const files = {
   run: path.join(folder, 'run.html'),
   batch: path.join(folder, 'batch.html'),
-  runs: path.join(folder, 'runs.html'),
   teams: path.join(folder, 'teams.html'),
   questions: path.join(folder, 'questions.html'),
   comparison: path.join(folder, 'comparison.html'),
@@ -32,18 +35,18 @@ type Kind = keyof typeof files;
 const stacksText = `${JSON.stringify(parseComparison(JSON.stringify(sampleStacks()), 'sample'), null, 2)}\n`;
 
 const browser = browserOfTests(async () => {
-  const write = async (kind: Kind, sources: ReportSources) =>
-    writeFileSync(files[kind], await buildReportHtml(sources));
-  await write('run', { runs: [await sampleRun({ text: HOSTILE })] });
-  await write('batch', { runs: [await sampleRun({ tasks: 7_000, steps: 1 })] });
-  await write('runs', { runs: [await sampleRun(), await sampleRun({ adapter: 'msgpack+zstd+ed25519' })] });
-  await write('teams', { runs: [], batch: sampleTeams() });
-  await write('questions', {
-    runs: [],
-    batch: sampleSource({ questions: 2000, result: ({ index }) => (index % 3 === 0 ? WRONG : {}) }),
-  });
-  await write('comparison', { runs: [], comparison: await compareSamples() });
-  await write('stacks', { runs: [], comparison: parseComparison(stacksText, 'sample') });
+  const write = (kind: Kind, report: ReportData) => writeFileSync(files[kind], fillPage(report).html);
+  write('run', { kind: 'run', run: buildRunData(await sampleRun({ text: HOSTILE })) });
+  const results = [0, 1].map((task) =>
+    JSON.stringify(attemptOf(`t-${task}`, task === 0 ? { ...WRONG, normalized_em: 0 } : {})),
+  );
+  const batch = await sampleRun({ tasks: 7_000, steps: 1, files: { 'results.jsonl': results.join('\n') } });
+  write('batch', { kind: 'run', run: buildRunData(batch) });
+  write('teams', { kind: 'batch', batch: readBatchData(sampleTeams()) });
+  const many = sampleSource({ questions: 2000, result: ({ index }) => (index % 3 === 0 ? WRONG : {}) });
+  write('questions', { kind: 'batch', batch: readBatchData(many) });
+  write('comparison', { kind: 'comparison', comparison: await compareSamples() });
+  write('stacks', { kind: 'comparison', comparison: parseComparison(stacksText, 'sample') });
 });
 
 const opened = (kind: Kind, view?: Parameters<typeof openFile>[2]) => openFile(browser(), files[kind], view);
@@ -112,22 +115,21 @@ describe('the page of a run', () => {
     expect(await rowOf(page, 'Packets', /final answer/).count()).toBe(1);
   });
 
-  test('opens a packet from the table and by keys, as text and as bytes', async () => {
+  test('opens a packet from the table and by keys', async () => {
     const page = await opened('run');
     await page.getByRole('region', { name: 'Packets', exact: true }).getByRole('button').last().click();
 
-    const text = await page.getByRole('region', { name: 'Packet 1-0' }).textContent();
+    const text = await page.getByRole('region', { name: 'Packet data_event' }).textContent();
     expect(text).toContain('\\u202e é');
     expect(JSON.parse(text ?? '')).toMatchObject({ from: '1', payload: { answer: HOSTILE } });
     await page.getByRole('img', { name: /packets between/ }).focus();
     await page.keyboard.press('ArrowLeft');
-    await page.getByRole('button', { name: 'Bytes', exact: true }).click();
-    expect(await page.getByRole('region', { name: 'Bytes of packet 0-0-0' }).textContent()).toMatch(
-      /^0000 {2}7b 22 74 79 70 65 22 3a {2}\{"type":\n0008 {2}/,
-    );
+    await expect
+      .poll(() => page.getByRole('region', { name: /^Packet / }).textContent())
+      .toContain('"0-0-0"');
 
     await page.getByRole('button', { name: 'Close' }).click();
-    expect(await page.getByRole('region', { name: /^Bytes of packet/ }).count()).toBe(0);
+    expect(await page.getByRole('region', { name: /^Packet / }).count()).toBe(0);
   });
 
   test('draws 21,000 packets within half a second, and a click on one opens it', async () => {
@@ -143,10 +145,15 @@ describe('the page of a run', () => {
     await expect.poll(() => page.getByRole('button', { name: 'Close' }).count()).toBe(1);
   });
 
-  test('finds, sorts and counts the answers of a batch, and shows the packets of one', async () => {
+  test('has wrong answers of a batch first, and shows the reasoning and the packets of one', async () => {
     const page = await opened('batch');
+    const answers = page.getByRole('region', { name: 'Answers', exact: true });
+    expect(await answers.locator('.badge').allTextContents()).toEqual(['wrong', 'right']);
 
-    await page.getByRole('combobox', { name: 'Task' }).selectOption('t-300');
+    await answers
+      .getByRole('button', { name: /t-0|hello/ })
+      .first()
+      .click();
 
     expect(await page.getByRole('img', { name: /^3 packets between/ }).count()).toBe(1);
     const packets = page.getByRole('region', { name: 'Packets', exact: true });
@@ -154,18 +161,6 @@ describe('the page of a run', () => {
     const bytes = await packets.locator('tbody td:nth-of-type(4)').allTextContents();
     const numbers = bytes.map((each) => Number(each.replace(',', '')));
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
-  });
-
-  test('beside another says what differs, and names what is around bytes with keys', async () => {
-    const page = await opened('runs');
-
-    expect(await heading(page)).toMatch(/^Run 2 sent \d\.\d\d× the bytes of run 1$/);
-    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
-      'Run against run',
-      'Run 1 · json',
-      'Run 2 · msgpack+zstd+ed25519',
-    ]);
-    expect(await page.getByText('ed25519 around these bytes').count()).toBe(1);
   });
 });
 
@@ -193,12 +188,12 @@ describe('the page of teams', () => {
     const detail = questions.locator('tr.detail');
     expect(await detail.textContent()).toContain(`True answer: 2${HOSTILE.replace('\u202e', '\\u202e')}`);
     expect(await detail.getByRole('heading').allTextContents()).toEqual([
-      '✗ single wrong',
-      '✗ pipeline wrong',
-      '✗ supervisor wrong',
-      '✓ react right',
-      '✓ overseer right',
-      '✓ panel right',
+      'single wrong',
+      'pipeline wrong',
+      'supervisor wrong',
+      'react right',
+      'overseer right',
+      'panel right',
     ]);
     await detail.getByText('Reasoning and tool calls of react: 2 steps').click();
     expect(await detail.getByText('react: calculator(').textContent()).toContain('→ 2</script>');
@@ -214,11 +209,11 @@ describe('the page of teams', () => {
     expect(await status()).toBe('240 rows');
     await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'no team is right' });
     expect(await status()).toBe('120 rows');
-    await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'from a cache' });
-    expect(await status()).toBe('1 row');
-    await page.getByRole('combobox', { name: 'Cycle' }).selectOption('1');
-    expect(await status()).toBe('0 rows');
     await page.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'all questions' });
+    await card.getByLabel('Find').fill('cached');
+    expect(await status()).toBe('1 of 240 rows');
+    await page.getByRole('combobox', { name: 'Cycle' }).selectOption('2');
+    expect(await status()).toBe('0 of 240 rows');
     await card.getByLabel('Find').fill('IS 123? level');
     expect(await status()).toBe('1 of 240 rows');
   });
@@ -226,24 +221,12 @@ describe('the page of teams', () => {
   test('counts what went wrong by role and kind, and the tools', async () => {
     const page = await opened('teams');
 
-    const cells = (table: string, row: string | RegExp) =>
-      rowOf(page, table, row).getByRole('cell').allTextContents();
-    expect(await cells('What went wrong', 'failed')).toEqual(['48', '48', '48', '48', '48', '24']);
-    expect(await cells('What went wrong', 'kind: other')).toHaveLength(6);
-    expect(await rowOf(page, 'What went wrong', /^role: <\/script>/).count()).toBe(1);
-    expect((await cells('Tools that were asked', /^calculator/))[0]).toBe('479 (159 failed)');
-  });
-
-  test('switches what a right answer takes, and levels for kinds', async () => {
-    const page = await opened('teams');
-    const chart = page.getByRole('img', { name: /^Accuracy against/ });
-    expect(await chart.getAttribute('aria-label')).toBe('Accuracy against bytes for a right answer');
-
-    await page.locator('#cost').getByRole('button', { name: 'seconds' }).click();
-    await page.getByRole('button', { name: 'kinds' }).click();
-
-    expect(await chart.getAttribute('aria-label')).toBe('Accuracy against seconds for a right answer');
-    expect(await page.getByRole('heading', { name: 'Right answers by kind' }).count()).toBe(1);
+    const cells = (row: RegExp) =>
+      rowOf(page, 'How each team worked', row).getByRole('cell').allTextContents();
+    expect(await cells(/^first attempts failed/)).toEqual(['failed', '48', '48', '48', '48', '48', '24']);
+    expect(await cells(/^wrong or failed other/)).toHaveLength(7);
+    expect(await cells(/^failures by role <\/script>/)).toHaveLength(7);
+    expect((await cells(/^tool calls calculator/))[1]).toBe('479 (159 failed)');
   });
 });
 
@@ -276,13 +259,13 @@ describe('the pages of comparisons', () => {
     expect(await row.getByRole('cell').allTextContents()).toContain('1.10–1.30');
   });
 
-  test('of stacks have a chart for each question, and give the file away as it was written', async () => {
+  test('of stacks have verdicts on other figures, load curves, and the file as it was written', async () => {
     const page = await opened('stacks');
 
     expect(await heading(page)).toMatch(
       /takes 1\.00× the bytes of mesh\/json bare, .*a2a\/jsonrpc bare is slower/,
     );
-    await expect.poll(() => page.locator('svg.chart').count()).toBeGreaterThan(8);
+    expect(await page.getByRole('img', { name: /^Latency by load/ }).count()).toBeGreaterThan(1);
     await page.getByRole('button', { name: 'CPU time', exact: true }).click();
     expect(await page.getByRole('region', { name: 'Verdicts on CPU time' }).count()).toBe(1);
     expect(await save(page, 'comparison.json')).toBe(stacksText);

@@ -10,6 +10,7 @@ export interface ShownAttempt
     | 'status'
     | 'final_answer'
     | 'truth'
+    | 'correct'
     | 'reasoning_trace'
     | 'normalized_em'
     | 'f1'
@@ -28,12 +29,13 @@ const MAX_ANSWER_CHARACTERS = 400;
 /** @param room characters of the reasoning that are kept */
 export function showAttempt(attempt: Attempt, room: number): ShownAttempt {
   const { task_id, team, cycle, status, final_answer, truth, reason, reasoning_trace } = attempt;
-  const { normalized_em, f1, model_calls, tool_calls, cached, took } = attempt;
+  const { correct, normalized_em, f1, model_calls, tool_calls, cached, took } = attempt;
   return {
     task_id,
     team,
     cycle,
     status,
+    correct,
     normalized_em,
     f1,
     model_calls,

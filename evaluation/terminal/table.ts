@@ -67,8 +67,8 @@ export function count(value: number): string {
 }
 
 /** Formats a fraction as `12.3 %`, or `–` if it is null. */
-export function formatPercent(value: number | null): string {
-  return value === null ? '–' : `${(value * 100).toFixed(1)} %`;
+export function formatPercent(value: number | null, digits = 1): string {
+  return value === null ? '–' : `${(value * 100).toFixed(digits)} %`;
 }
 
 /** Formats a change of a share in percentage points: `+12.3`, `−4.5` or `0.0`. */

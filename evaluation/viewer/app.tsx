@@ -4,18 +4,18 @@ import type { PageContent, PageOrigin } from '../report/page-data.ts';
 import { FolderPage } from './folder-page.tsx';
 import { formatDate, showHidden, toLine } from './format.ts';
 import { LivePage } from './live/live-page.tsx';
-import { Report } from './report.tsx';
+import { ResultPage } from './result-page.tsx';
 
 /** The whole of a page, whatever it shows. */
 export function App({ data }: { readonly data: PageContent & PageOrigin }) {
   return (
     <Shell origin={data}>
-      {data.kind === 'run' ? (
-        <LivePage page={data} />
+      {data.kind === 'live' ? (
+        <LivePage title={data.title} />
       ) : data.kind === 'folder' ? (
         <FolderPage page={data} />
       ) : (
-        <Report report={data} />
+        <ResultPage report={data} />
       )}
     </Shell>
   );
@@ -52,6 +52,7 @@ function Shell({ origin, children }: ShellProps) {
           <Mark />
           Gaia Mesh
         </span>
+        {origin.isListed ? <a href="../../">All results</a> : null}
         {parts.length < 2 ? null : (
           <nav aria-label="Parts of this page">
             {parts.map(({ id, name }) => (

@@ -1,38 +1,32 @@
-import { dot, line, pointer, ruleX, tip } from '@observablehq/plot';
 import { useState } from 'preact/hooks';
 import type { BlameFile } from '../blame/blame-file.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
-import { Chart, shareScale } from './chart.tsx';
-import { formatCount, formatDate, formatDecimals, formatPercent, toLine } from './format.ts';
+import { count, formatDecimals, formatPercent } from '../terminal/table.ts';
+import { Forest, ForestAxis } from './chart.tsx';
+import { formatDate, toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
 
 type Message = BlameFile['messages'][number];
 type Effect = Message['again'];
 
-type Replacement = keyof Message['replaced'];
-
-/** Replacements of a message: the mark of each, and its words. */
-const REPLACEMENTS: Readonly<
-  Record<Replacement, { readonly symbol: 'triangle' | 'square' | 'times'; readonly words: string }>
-> = {
-  truth: { symbol: 'triangle', words: 'the truth' },
-  other: { symbol: 'square', words: 'another question’s message' },
-  neutral: { symbol: 'times', words: 'a message that says nothing' },
+/** Replacements of a message, in words. */
+const REPLACEMENTS: Readonly<Record<keyof Message['replaced'], string>> = {
+  truth: 'the truth',
+  other: 'another question’s message',
+  neutral: 'a message that says nothing',
 };
-const REPLACED = Object.keys(REPLACEMENTS) as Replacement[];
 
 /** The search for the message that made an answer wrong. */
-export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonly isFirst: boolean }) {
+export function BlamePage({ file }: { readonly file: BlameFile }) {
   const { branches, tries, margin, engine, model } = file;
   const [answer = '', ...more] = file.headline.split(/(?<=\.) (?=[A-Z])|: /);
   const rest = more.join(' ');
   return (
     <>
       <Title
-        isFirst={isFirst}
         title={answer}
-        lede={`${rest.charAt(0).toUpperCase()}${rest.slice(1)} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${formatCount(tries)} times or more.`}
+        lede={`${rest.charAt(0).toUpperCase()}${rest.slice(1)} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${count(tries)} times or more.`}
         command={file.command}
         made={[
           file.measured_at === null ? null : formatDate(file.measured_at),
@@ -48,7 +42,7 @@ export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonl
           ...(branches.departed === 0
             ? []
             : [
-                `${formatCount(branches.departed)} branches were not as it was recorded, and are left out. The first: ${file.departed ?? ''}`,
+                `${count(branches.departed)} branches were not as it was recorded, and are left out. The first: ${file.departed ?? ''}`,
               ]),
         ]}
       />
@@ -65,25 +59,24 @@ export function BlamePart({ file, isFirst }: { readonly file: BlameFile; readonl
           {
             name: 'Right if asked anew',
             value: formatPercent(file.outset.chance, 0),
-            note: `${formatCount(file.outset.tries)} tries`,
+            note: `${count(file.outset.tries)} tries`,
             explain: 'The chance of a right answer where nothing is as it was.',
           },
           {
             name: 'Branches',
-            value: formatCount(branches.asked),
-            note: `${formatCount(branches.failed)} without an answer`,
+            value: count(branches.asked),
+            note: `${count(branches.failed)} without an answer`,
             explain: 'Continuations of the run from a replaced message.',
           },
           {
             name: 'Tokens',
-            value: branches.tokens === null ? '–' : formatCount(branches.tokens),
+            value: branches.tokens === null ? '–' : count(branches.tokens),
             note: branches.cost === null || branches.cost === 0 ? undefined : `$${branches.cost.toFixed(4)}`,
             explain: 'Tokens of all branches, by the servers’ own counts where they gave them.',
           },
         ]}
       />
       <div class="grid">
-        <ChanceCard file={file} />
         <MessagesCard file={file} />
         <Card title="How it was measured" size="wide">
           <p class="about">
@@ -104,102 +97,35 @@ function formatEffect({ difference, low, high }: Effect): string {
   return `${sign(difference)} (${sign(low)} to ${sign(high)})`;
 }
 
-function ChanceCard({ file }: { readonly file: BlameFile }) {
-  const labels = new Map(
-    file.messages.map((message) => [message.place, `${message.place} ${nameMessage(message)}`]),
-  );
-  const nameOf = (place: number) => labels.get(place) ?? 'asked anew';
-  const points = [{ place: 0, ...file.outset }, ...file.messages].map(({ place, chance, tries }) => {
-    const { low, high } = computeWilson(Math.round(chance * tries), tries);
-    const title = `${nameOf(place)}: ${formatPercent(chance)} (${formatPercent(low)} to ${formatPercent(high)})`;
-    return { place, chance, low, high, title };
-  });
-  const instead = file.messages.flatMap(({ place, replaced }) =>
-    REPLACED.flatMap((what) => {
-      const effect = replaced[what];
-      if (effect === undefined) return [];
-      return [
-        {
-          place,
-          what,
-          chance: effect.chance,
-          title: `${what} instead of message ${place}: ${formatPercent(effect.chance)}`,
-        },
-      ];
-    }),
-  );
-  return (
-    <Card
-      title="The chance of a right answer, message by message"
-      nav="Chance"
-      id="chance"
-      about="The line falls at the message that made the answer wrong. Bars are 95 % intervals. Marks: the truth (triangle), another question’s message (square) and one that says nothing (cross) in the place of a message."
-    >
-      <Chart
-        label="Chance of a right answer by message"
-        of={file}
-        draw={(width) => {
-          const isNarrow = width < 600;
-          return {
-            height: isNarrow ? 300 : 360,
-            marginLeft: 48,
-            marginBottom: isNarrow ? 40 : 110,
-            x: {
-              type: 'point',
-              domain: points.map(({ place }) => place),
-              label: isNarrow ? 'message' : null,
-              tickRotate: isNarrow ? 0 : -40,
-              tickFormat: (place: number) => (isNarrow ? String(place) : nameOf(place)),
-            },
-            y: shareScale.axis('chance of a right answer'),
-            marks: [
-              shareScale.grid(),
-              ruleX(points, {
-                x: 'place',
-                y1: 'low',
-                y2: 'high',
-                stroke: 'var(--s1)',
-                strokeOpacity: 0.5,
-                strokeWidth: 3,
-              }),
-              line(points, { x: 'place', y: 'chance', stroke: 'var(--s1)' }),
-              ...REPLACED.map((what, index) =>
-                dot(
-                  instead.filter((point) => point.what === what),
-                  {
-                    x: 'place',
-                    y: 'chance',
-                    symbol: REPLACEMENTS[what].symbol,
-                    r: 4,
-                    dx: 8 + 6 * index,
-                    stroke: 'var(--ink)',
-                    fill: 'none',
-                  },
-                ),
-              ),
-              dot(points, { x: 'place', y: 'chance', fill: 'var(--s1)', r: 4 }),
-              dot(
-                points.filter(({ place }) => file.blamed.includes(place)),
-                { x: 'place', y: 'chance', fill: 'none', stroke: 'var(--bad)', strokeWidth: 2.5, r: 9 },
-              ),
-              tip([...points, ...instead], pointer({ x: 'place', y: 'chance', title: 'title' })),
-            ],
-          };
-        }}
-      />
-    </Card>
-  );
-}
-
 function MessagesCard({ file }: { readonly file: BlameFile }) {
   const [opened, setOpened] = useState<Message | undefined>();
   const toneOf = (message: Message): Tone => (file.blamed.includes(message.place) ? 'bad' : 'plain');
+  const scale = {
+    low: 0,
+    high: 1,
+    isLog: false,
+    zero: file.outset.chance,
+    ticks: [0, 0.25, 0.5, 0.75, 1],
+    format: (share: number) => formatPercent(share, 0),
+  };
   const columns: Column<Message>[] = [
     { header: 'message', value: (message) => `${message.place} ${nameMessage(message)}` },
     {
       header: 'verdict',
       value: ({ verdict }) => verdict,
       cell: (message) => <Badge tone={toneOf(message)}>{message.verdict}</Badge>,
+    },
+    {
+      header: 'chance of a right answer',
+      axis: <ForestAxis scale={scale} />,
+      value: () => '',
+      cell: (message) => {
+        const { chance, tries } = message;
+        const { low, high } = computeWilson(Math.round(chance * tries), tries);
+        return <Forest scale={scale} interval={{ at: chance, low, high }} tone={toneOf(message)} />;
+      },
+      explain:
+        'Dot: once all messages up to this one are as they were; line: 95 % interval. Dotted: if asked anew. It falls at the message that made the answer wrong.',
     },
     { header: 'type', isWide: true, value: ({ type }) => toLine(type, 60) },
     {
@@ -217,14 +143,14 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
       explain: 'The chance where its sender speaks again instead.',
     },
     { header: 'change and interval', isWide: true, value: ({ again }) => formatEffect(again) },
-    ...REPLACED.map(
+    ...(Object.keys(REPLACEMENTS) as (keyof typeof REPLACEMENTS)[]).map(
       (what): Column<Message> => ({
         header: what,
         isNumber: true,
         isWide: true,
         value: ({ replaced }) => replaced[what]?.chance ?? null,
         format: formatPercent,
-        explain: `The chance with ${REPLACEMENTS[what].words} instead.`,
+        explain: `The chance with ${REPLACEMENTS[what]} instead.`,
       }),
     ),
   ];

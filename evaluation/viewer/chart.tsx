@@ -1,5 +1,4 @@
-import { gridY, plot } from '@observablehq/plot';
-import type { ComponentChildren } from 'preact';
+import { plot } from '@observablehq/plot';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
@@ -11,31 +10,10 @@ interface ChartProps {
   readonly draw: (width: number) => PlotOptions;
   /** Changes when the chart is to be drawn again. */
   readonly of: unknown;
-  readonly legend?: ComponentChildren;
-}
-
-/** The series colours in the order in which they are given to arms; each passes contrast in light and dark. */
-export const HUES = ['--s1', '--s2', '--s3', '--s4'] as const;
-
-const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
-
-/** The vertical axis of shares from 0 to 1, with its lines at the quarters. */
-export const shareScale = {
-  axis: (label: string) => ({
-    domain: [0, 1],
-    label,
-    ticks: QUARTERS,
-    tickFormat: (share: number) => `${share * 100} %`,
-  }),
-  grid: () => gridY({ ticks: QUARTERS, stroke: 'var(--line)', strokeOpacity: 1 }),
-};
-
-export function hue(index: number): string {
-  return `var(${HUES[index % HUES.length]})`;
 }
 
 /** The one way in which charts with axes come onto a page. */
-export function Chart({ label, draw, of, legend }: ChartProps) {
+export function Chart({ label, draw, of }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -64,7 +42,6 @@ export function Chart({ label, draw, of, legend }: ChartProps) {
   return (
     <figure class="plot">
       <div ref={frame} />
-      {legend === undefined ? null : <figcaption class="legend">{legend}</figcaption>}
     </figure>
   );
 }

@@ -1,17 +1,13 @@
-import { useEffect } from 'preact/hooks';
 import type { FolderPlace } from '../report/page-data.ts';
 import { formatCounted, formatDate, toLine } from './format.ts';
-import { Badge, Notes, Title } from './parts.tsx';
-import { type Column, ResultTable, readTone } from './result-table.tsx';
+import { Notes, Title } from './parts.tsx';
+import { type Column, ResultTable, Verdict } from './result-table.tsx';
 
 type Item = FolderPlace['items'][number];
 
-/** By kind of item: the word for one of them. */
-const KINDS = { run: 'run', batch: 'batch', comparison: 'comparison', stacks: 'comparison' } as const;
-
 /** Says how many results there are of which kind: `6 runs, 1 batch, 2 comparisons`. */
 function describeItems(items: readonly Item[]): string {
-  const counts = [...Map.groupBy(items, ({ kind }) => KINDS[kind])].map(([kind, { length }]) =>
+  const counts = [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, { length }]) =>
     kind === 'batch' && length > 1 ? `${length}\u00a0batches` : formatCounted(length, kind),
   );
   return counts.length === 0 ? 'No results here yet' : counts.join(', ');
@@ -20,9 +16,6 @@ function describeItems(items: readonly Item[]): string {
 /** The list of what is in a folder of results; each has a page of its own. */
 export function FolderPage({ page }: { readonly page: FolderPlace }) {
   const { items, left, title } = page;
-  useEffect(() => {
-    document.title = `${title} · Gaia Mesh`;
-  }, [title]);
   const columns: Column<Item>[] = [
     {
       header: 'question',
@@ -35,7 +28,7 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
     {
       header: 'verdict',
       value: ({ verdict }) => verdict,
-      cell: ({ verdict }) => (verdict === '' ? null : <Badge tone={readTone(verdict)}>{verdict}</Badge>),
+      cell: ({ verdict }) => <Verdict word={verdict} />,
     },
     { header: 'answer', isText: true, value: ({ answer }) => toLine(answer, 200) },
     {
@@ -50,8 +43,8 @@ export function FolderPage({ page }: { readonly page: FolderPlace }) {
   return (
     <>
       <Title
-        isFirst
         title={describeItems(items)}
+        tab={title}
         lede={`In ${toLine(title, 300)}, the latest first. Open one to see all of it.`}
       />
       {left.length === 0 ? null : <Notes texts={[`Left out: ${left.join('; ')}.`]} />}

@@ -1,6 +1,7 @@
-/** Figures and texts as the pages show them. A number and its unit never part at the end of a line. */
+import { count, formatDecimals } from '../terminal/table.ts';
 
-const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+/** Figures and texts that only pages have; tables share those of the terminal. */
+
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const tick = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
@@ -8,30 +9,23 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 /** The sign of a figure that is not known. */
 export const UNKNOWN = '–';
 
-export function formatCount(value: number): string {
-  return grouped.format(value).replace('-', '−');
-}
-
 export function formatCounted(value: number, noun: string): string {
-  return `${formatCount(value)}\u00a0${noun}${value === 1 ? '' : 's'}`;
+  return `${count(value)}\u00a0${noun}${value === 1 ? '' : 's'}`;
 }
 
 export function formatBytes(bytes: number): string {
-  return `${formatCount(bytes)}\u00a0B`;
+  return `${count(bytes)}\u00a0B`;
 }
 
+/** Formats a change: `+12`, `−4`. */
 export function formatSigned(value: number): string {
-  return `${value > 0 ? '+' : ''}${formatCount(value)}`;
+  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))}`;
 }
 
 /** Formats milliseconds as `2.04 ms`, `22.3 ms`, `228 ms` or `12.3 s`. */
 export function formatMs(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)}\u00a0s`;
-  return `${ms >= 100 ? formatCount(ms) : ms.toFixed(ms >= 10 ? 1 : 2)}\u00a0ms`;
-}
-
-export function formatSeconds(seconds: number): string {
-  return seconds < 10 ? formatMs(seconds * 1000) : `${formatDecimals(seconds, 1)}\u00a0s`;
+  if (ms >= 10_000) return `${formatDecimals(ms / 1000, 1)}\u00a0s`;
+  return `${ms >= 100 ? count(ms) : formatDecimals(ms, ms >= 10 ? 1 : 2)}\u00a0ms`;
 }
 
 /** Formats a moment of a run as `1:02.345`. */
@@ -43,22 +37,6 @@ export function formatClock(ms: number): string {
 export function formatDate(value: string | number): string {
   const date = new Date(value);
   return Number.isNaN(date.getTime()) ? '' : `${moment.format(date)}\u00a0UTC`;
-}
-
-export function formatDecimals(value: number, digits: number): string {
-  const [whole = '', part] = Math.abs(value).toFixed(digits).split('.');
-  const sign = value < 0 ? '−' : '';
-  return `${sign}${whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')}${part === undefined ? '' : `.${part}`}`;
-}
-
-/** Formats a share as `12.3 %`. */
-export function formatPercent(share: number, digits = 1): string {
-  return `${(share * 100).toFixed(digits).replace('-', '−')}\u00a0%`;
-}
-
-/** Formats a ratio as `2.10×`, and a large one with fewer digits. */
-export function formatRatio(ratio: number): string {
-  return `${formatDecimals(ratio, ratio >= 10 ? 1 : 2)}×`;
 }
 
 /** Formats a number below an axis: `12K`, `0.5`. */
@@ -82,11 +60,4 @@ export function showHidden(text: string): string {
 export function toLine(text: string, most = 200): string {
   const line = showHidden(text.replaceAll(/\s+/g, ' ').trim());
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
-}
-
-/** Returns the value below which `share` of the sorted values lie. */
-export function computeQuantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share;
-  const low = sorted[Math.floor(at)] ?? Number.NaN;
-  return low + ((sorted[Math.ceil(at)] ?? low) - low) * (at - Math.floor(at));
 }

@@ -1,23 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { PacketColumns } from '../report/run/run-data.ts';
 import { formatBytes, formatMs, toLine } from './format.ts';
 
-/** Packets and tools over time, one lane for each node; columns, since there may be a hundred thousand packets. */
-export interface Flow {
-  readonly nodes: readonly { readonly id: string; readonly label: string }[];
-  readonly types: readonly string[];
-  /** Microseconds since the beginning at which the hub had each packet, ascending. */
-  readonly at: readonly number[];
-  /** Indexes of nodes and types. */
-  readonly from: readonly number[];
-  readonly type: readonly number[];
-  readonly bytes: readonly number[];
-  /** Microseconds in the sender's tool, and between their end and `at`; 0 where they are not known. */
-  readonly tool: readonly number[];
-  readonly afterTool: readonly number[];
+/** Names an agent by its id and its tool. */
+export function nameNode({ nodes }: Pick<PacketColumns, 'nodes'>, index: number): string {
+  const { id = '', tool = '' } = nodes[index] ?? {};
+  return toLine(`${id} ${tool}`, 40);
 }
 
 interface LanesProps {
-  readonly flow: Flow;
+  readonly flow: PacketColumns;
   /** Indexes of the packets that are shown, ascending. */
   readonly shown: readonly number[];
   /** Nodes that a packet led to: the arrow ends there. */
@@ -191,19 +183,18 @@ export function Lanes(props: LanesProps) {
   );
 }
 
-function describeLanes(flow: Flow, shown: readonly number[], selected: number | null): string {
+function describeLanes(flow: PacketColumns, shown: readonly number[], selected: number | null): string {
   const all = `${shown.length} packets between ${flow.nodes.length} nodes over time; arrow keys go from one to the next`;
   return selected === null ? all : `${all}. Selected: ${describePacket(flow, selected)}`;
 }
 
-function describePacket(flow: Flow, packet: number): string {
-  const { nodes, types, at, from, type, bytes } = flow;
-  const sender = nodes[from[packet] ?? 0]?.label ?? '';
-  return `${toLine(types[type[packet] ?? 0] ?? '', 60)} of ${toLine(sender, 40)}, ${formatBytes(bytes[packet] ?? 0)}, at ${formatMs((at[packet] ?? 0) / 1000)}`;
+function describePacket(flow: PacketColumns, packet: number): string {
+  const { types, at, from, type, bytes } = flow;
+  return `${toLine(types[type[packet] ?? 0] ?? '', 60)} of ${nameNode(flow, from[packet] ?? 0)}, ${formatBytes(bytes[packet] ?? 0)}, at ${formatMs((at[packet] ?? 0) / 1000)}`;
 }
 
 /** Finds the time that all packets and tools take. */
-function findWhole({ at, tool, afterTool }: Flow, shown: readonly number[]): View {
+function findWhole({ at, tool, afterTool }: PacketColumns, shown: readonly number[]): View {
   const [first] = shown;
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return { from: 0, to: 1000 };
@@ -232,7 +223,7 @@ function moveTo({ from, to }: View, time: number): View {
 }
 
 /** Gives lanes to the nodes with the most packets, in the order of the nodes. */
-function chooseLanes({ nodes, from }: Flow, shown: readonly number[], selected: number | null) {
+function chooseLanes({ nodes, from }: PacketColumns, shown: readonly number[], selected: number | null) {
   if (nodes.length <= MAX_LANES) return new Map(nodes.map((_, index) => [index, index]));
   const sent = new Map<number, number>();
   for (const packet of shown) sent.set(from[packet] ?? 0, (sent.get(from[packet] ?? 0) ?? 0) + 1);
@@ -243,7 +234,7 @@ function chooseLanes({ nodes, from }: Flow, shown: readonly number[], selected: 
 }
 
 /** Returns the position of the first shown packet at or after a time. */
-function findFrom({ at }: Flow, shown: readonly number[], time: number): number {
+function findFrom({ at }: PacketColumns, shown: readonly number[], time: number): number {
   let [low, high] = [0, shown.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -333,7 +324,7 @@ function drawLanes(canvas: HTMLCanvasElement, layout: Layout, props: LanesProps)
   context.restore();
 }
 
-function drawFrame(context: CanvasRenderingContext2D, layout: Layout, flow: Flow, ink: Ink): void {
+function drawFrame(context: CanvasRenderingContext2D, layout: Layout, flow: PacketColumns, ink: Ink): void {
   const { width, left, laneHeight, height, lanes, view } = layout;
   const scale = (width - left) / (view.to - view.from);
   context.strokeStyle = ink.line;
@@ -355,7 +346,7 @@ function drawFrame(context: CanvasRenderingContext2D, layout: Layout, flow: Flow
     context.lineTo(width, y);
     context.stroke();
     context.fillStyle = ink.ink;
-    context.fillText(fitText(context, toLine(flow.nodes[node]?.label ?? '', 60), left - 10), 0, y + 4);
+    context.fillText(fitText(context, nameNode(flow, node), left - 10), 0, y + 4);
   }
 }
 
@@ -481,7 +472,7 @@ function addArrow(path: Path2D, x: number, from: number, to: number, isPlain: bo
 /** Writes names beside arrows where no other arrow or name stands. */
 function drawLabels(
   context: CanvasRenderingContext2D,
-  { types, type, bytes }: Flow,
+  { types, type, bytes }: PacketColumns,
   labels: readonly Label[],
   width: number,
 ): void {

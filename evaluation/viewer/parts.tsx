@@ -1,5 +1,6 @@
-import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
 import { showHidden } from './format.ts';
 
 /** The parts that every page is made of. */
@@ -16,38 +17,9 @@ interface CardProps {
   readonly children?: ComponentChildren;
 }
 
-interface PartProps {
-  readonly id: string;
-  readonly name: string;
-  /** The only part of its page: its cards are named in the bar at the top. */
-  readonly isAlone: boolean;
-  readonly children: ComponentChildren;
-}
-
-const PartContext = createContext<{ readonly prefix: string; readonly isAlone: boolean }>({
-  prefix: '',
-  isAlone: true,
-});
-
-/** A part of a page with an answer of its own. */
-export function Part({ id, name, isAlone, children }: PartProps) {
-  return (
-    <PartContext.Provider value={{ prefix: isAlone ? '' : `${id}-`, isAlone }}>
-      <section class="part" id={id} data-nav={isAlone ? undefined : name}>
-        {children}
-      </section>
-    </PartContext.Provider>
-  );
-}
-
 export function Card({ title, about, id, nav, tools, size = 'wide', children }: CardProps) {
-  const { prefix, isAlone } = useContext(PartContext);
   return (
-    <section
-      class={`card ${size}`}
-      id={id === undefined ? undefined : `${prefix}${id}`}
-      data-nav={isAlone ? nav : undefined}
-    >
+    <section class={`card ${size}`} id={id} data-nav={nav}>
       <div class="card-head">
         <h2>{showHidden(title)}</h2>
         {tools}
@@ -60,21 +32,24 @@ export function Card({ title, about, id, nav, tools, size = 'wide', children }: 
 
 interface TitleProps {
   readonly title: string;
+  /** What the tab of the browser says instead. */
+  readonly tab?: string;
   /** One or two sentences on what was done. */
   readonly lede?: ComponentChildren;
   readonly command?: string | null | undefined;
   /** When, where and with what it was made. */
   readonly made?: readonly (string | null | undefined)[];
-  /** A second part of a page has a smaller title. */
-  readonly isFirst: boolean;
 }
 
-/** The answer of a page, or of a part of it, and what made it. */
-export function Title({ title, lede, command, made = [], isFirst }: TitleProps) {
+/** The answer of a page, and what made it. */
+export function Title({ title, tab = title, lede, command, made = [] }: TitleProps) {
+  useEffect(() => {
+    document.title = `${tab} · Gaia Mesh`;
+  }, [tab]);
   const facts = made.filter((fact) => typeof fact === 'string' && fact !== '');
   return (
     <header class="title">
-      {isFirst ? <h1>{showHidden(title)}</h1> : <h2>{showHidden(title)}</h2>}
+      <h1>{showHidden(title)}</h1>
       {lede === undefined ? null : <p class="lede">{lede}</p>}
       {typeof command !== 'string' && facts.length === 0 ? null : (
         <p class="made">
@@ -282,5 +257,55 @@ export function Source({ text, label }: { readonly text: string; readonly label:
     <section class="source" tabIndex={0} aria-label={label}>
       <pre>{showHidden(text)}</pre>
     </section>
+  );
+}
+
+interface LoadedProps {
+  readonly label: string;
+  /** Changes when another text is to be loaded. */
+  readonly of: unknown;
+  readonly load: () => Promise<string | null>;
+  /** Said where there is no text. */
+  readonly missing: string;
+  readonly show?: (text: string) => ComponentChildren;
+}
+
+/** A text that is loaded when it is opened: from the page's own data, or from the server of a live page. */
+export function Loaded({ label, of, load, missing, show }: LoadedProps) {
+  const [text, setText] = useState<string | null | undefined>();
+  useEffect(() => {
+    let isCurrent = true;
+    setText(undefined);
+    load().then(
+      (loaded) => isCurrent && setText(loaded),
+      (error: unknown) => isCurrent && setText(`It could not be loaded: ${error}`),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [of]);
+  return (
+    <div aria-live="polite">
+      {text === undefined ? (
+        <p class="about">Loading …</p>
+      ) : text === null || text === '' ? (
+        <p class="about">{missing}</p>
+      ) : (
+        (show?.(text) ?? <Source text={text} label={label} />)
+      )}
+    </div>
+  );
+}
+
+/** Steps of a trace of reasoning and tool calls, in their order. */
+export function Trace({ text }: { readonly text: string }) {
+  return (
+    <ol class="trace">
+      {splitSteps(text).map((step, index) => (
+        <li key={index} class={isToolStep(step) ? 'tool-step' : undefined}>
+          {showHidden(step)}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,7 +1,13 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { formatCell, type Column as WordedColumn } from '../terminal/columns.ts';
-import { formatCount, showHidden, UNKNOWN } from './format.ts';
+import {
+  formatCell,
+  formatColumnsCsv,
+  formatColumnsMarkdown,
+  type Column as WordedColumn,
+} from '../terminal/columns.ts';
+import { count } from '../terminal/table.ts';
+import { showHidden, UNKNOWN } from './format.ts';
 import { Badge, CopyButton, type Tone } from './parts.tsx';
 
 type Value = string | number | null;
@@ -33,7 +39,7 @@ export function createCount<Row>(
   value: (row: Row) => number | null,
   explain: string,
 ): Column<Row> & { readonly isNumber: true } {
-  return { header, value, explain, isNumber: true, format: formatCount };
+  return { header, value, explain, isNumber: true, format: count };
 }
 
 interface ResultTableProps<Row> {
@@ -52,17 +58,22 @@ interface ResultTableProps<Row> {
   readonly atFirst?: number;
 }
 
-/** Rows that are drawn at once: with thousands every click would be slow. */
+/** Rows that are drawn at first, and those that are added at once: with thousands every click would be slow. */
+const ROWS_AT_FIRST = 25;
 const ROWS_AT_ONCE = 100;
 /** Rows from which on a table has a filter. */
 const MANY_ROWS = 12;
 
 /** A table that can be sorted, filtered, and taken away. */
 export function ResultTable<Row>(props: ResultTableProps<Row>) {
-  const { label, rows, tools, atFirst = ROWS_AT_ONCE } = props;
-  // A figure that no row has takes no room.
+  const { label, rows, tools, atFirst = ROWS_AT_FIRST } = props;
+  // A figure or a text that no row has takes no room.
   const columns = useMemo(
-    () => props.columns.filter(({ isNumber, value }) => !isNumber || rows.some((row) => value(row) !== null)),
+    () =>
+      props.columns.filter(
+        ({ value, cell }) =>
+          cell !== undefined || rows.length === 0 || rows.some((row) => value(row) !== null),
+      ),
     [props.columns, rows],
   );
   const { hasFilter = rows.length > MANY_ROWS } = props;
@@ -122,8 +133,8 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
       <p class="table-foot">
         <span role="status">
           {found.length === rows.length
-            ? `${formatCount(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
-            : `${formatCount(found.length)} of ${formatCount(rows.length)} rows`}
+            ? `${count(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
+            : `${count(found.length)} of ${count(rows.length)} rows`}
         </span>
         {found.length > most ? (
           <button
@@ -134,7 +145,7 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
               setTimeout(() => body.current?.rows[next]?.querySelector('button')?.focus());
             }}
           >
-            {`Show ${formatCount(Math.min(ROWS_AT_ONCE, found.length - most))} more`}
+            {`Show ${count(Math.min(ROWS_AT_ONCE, found.length - most))} more`}
           </button>
         ) : null}
         {explained.length === 0 ? null : (
@@ -148,8 +159,12 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
             Columns
           </button>
         )}
-        <CopyButton label="CSV" what={`of ${label}`} text={() => formatCsv(found, columns)} />
-        <CopyButton label="Markdown" what={`of ${label}`} text={() => formatMarkdown(found, columns)} />
+        <CopyButton label="CSV" what={`of ${label}`} text={() => formatColumnsCsv(word(columns), found)} />
+        <CopyButton
+          label="Markdown"
+          what={`of ${label}`}
+          text={() => formatColumnsMarkdown(word(columns), found)}
+        />
       </p>
       {isExplained ? (
         <dl class="pairs">
@@ -256,6 +271,16 @@ function formatValue<Row>({ value, format = String }: Column<Row>, row: Row): st
   return own === null ? UNKNOWN : typeof own === 'number' ? format(own) : own;
 }
 
+/** Words columns of the page as those of other outputs: a file has what is found, by its heading. */
+function word<Row>(columns: readonly Column<Row>[]): WordedColumn<Row>[] {
+  return columns.map((column) => ({
+    key: column.header,
+    header: column.header,
+    value: column.value,
+    format: (row) => formatValue(column, row),
+  }));
+}
+
 function filterRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], words: string): Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return [...rows];
@@ -297,35 +322,12 @@ function readSortKey<Row>(column: Column<Row>, row: Row): Value {
   return Number.isNaN(number) ? null : number;
 }
 
-function formatCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const quote = (value: Value) => {
-    const text = String(value ?? '');
-    // A spreadsheet would compute a text that begins so.
-    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [
-    columns.map(({ header }) => quote(header)),
-    ...rows.map((row) => columns.map(({ value }) => quote(value(row)))),
-  ]
-    .map((cells) => `${cells.join(',')}\n`)
-    .join('');
-}
-
-function formatMarkdown<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const quote = (text: string) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
-  return [
-    columns.map(({ header }) => quote(header)),
-    columns.map(({ isNumber }) => (isNumber === true ? '---:' : '---')),
-    ...rows.map((row) => columns.map((column) => quote(formatValue(column, row)))),
-  ]
-    .map((cells) => `| ${cells.join(' | ')} |\n`)
-    .join('');
-}
-
 /** Words that a badge of its own colour holds in a column of verdicts. */
 const TONES: Readonly<Record<string, Tone>> = {
   slower: 'bad',
+  failed: 'bad',
+  'out of time': 'bad',
+  gone: 'bad',
   more: 'bad',
   worse: 'bad',
   wrong: 'bad',
@@ -334,11 +336,18 @@ const TONES: Readonly<Record<string, Tone>> = {
   less: 'good',
   better: 'good',
   right: 'good',
+  up: 'good',
 };
 
 /** Returns the tone of a verdict. */
 export function readTone(verdict: string): Tone {
-  return TONES[verdict] ?? 'plain';
+  const [word = ''] = verdict.split(',');
+  return TONES[word] ?? 'plain';
+}
+
+/** Draws a verdict in its colour. */
+export function Verdict({ word }: { readonly word: string }) {
+  return word === '' ? null : <Badge tone={readTone(word)}>{word}</Badge>;
 }
 
 /** Makes columns of the page of columns that other outputs have, too; verdicts get badges. */
@@ -362,7 +371,7 @@ export function toPageColumns<Row>(
           const cell = value(row);
           return typeof cell === 'number' ? cell : word(row);
         },
-        cell: key.endsWith('verdict') ? (row) => <Badge tone={readTone(word(row))}>{word(row)}</Badge> : word,
+        cell: key.endsWith('verdict') ? (row) => <Verdict word={word(row)} /> : word,
       },
     ];
   });

@@ -7,34 +7,25 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 
-/** Details that are not in events but loaded when the user opens them; undefined if unknown. */
-export interface Details {
-  log(run: string, agent: string): Promise<FileEnd | undefined>;
-  /** Returns the team's reasoning so far. */
-  reasoning(run: string, question: string): Promise<string | undefined>;
-  /** Returns a packet as its sender logged it, as JSON. */
-  packet(run: string, from: string, id: string): Promise<string | undefined>;
-}
-
 /** Bytes that are read from the end of a log; the archive has the rest. */
 const LOG_BYTES = 64 * 1024;
 const NOTES_BYTES = 1024 * 1024;
 /** Maximum characters of an opened text: more than a person reads. */
 const MAX_CHARACTERS = 64 * 1024;
 
-export function cutDetail(text: string): string {
+function cutDetail(text: string): string {
   return text.length <= MAX_CHARACTERS
     ? text
     : `${text.slice(0, MAX_CHARACTERS)}\n… and ${text.length - MAX_CHARACTERS} more characters`;
 }
 
-export const HUB_LOG = 'hub.log';
-export const AGENT_LOG = 'agent.log';
+const HUB_LOG = 'hub.log';
+const AGENT_LOG = 'agent.log';
 const noteSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
 const sentSchema = z.looseObject({ dir: z.literal('sent'), id: z.string() });
 
 /** Formats the steps for a question that are in these lines of its agents' notes. */
-export function findReasoning(lines: Iterable<string>, question: string): string | undefined {
+function findReasoning(lines: Iterable<string>, question: string): string | undefined {
   const steps = [...lines].flatMap((line) => {
     const parsed = line.includes(question) ? noteSchema.safeParse(tryParseJson(line)) : undefined;
     return parsed?.success && parsed.data.task_id === question ? [parsed.data] : [];
@@ -44,7 +35,7 @@ export function findReasoning(lines: Iterable<string>, question: string): string
 }
 
 /** Finds the log line of the packet `id` that was sent. */
-export function findSentLine(lines: Iterable<string>, id: string): string | undefined {
+function findSentLine(lines: Iterable<string>, id: string): string | undefined {
   for (const line of lines) {
     if (!line.includes(id)) continue;
     const value = tryParseJson(line);
@@ -54,8 +45,10 @@ export function findSentLine(lines: Iterable<string>, id: string): string | unde
   return undefined;
 }
 
-/** Details of current and recent runs, from the folders that their agents write to. */
-export class LiveDetails implements Details {
+/**
+ * Details of current and recent runs that are not in events, from the folders that their agents write to; undefined if unknown.
+ */
+export class LiveDetails {
   readonly #runs = new Map<string, { readonly workspaces: string; readonly agents: readonly string[] }>();
 
   began(run: string, workspaces: string, agents: readonly string[]): void {
@@ -67,6 +60,7 @@ export class LiveDetails implements Details {
     return file === undefined ? undefined : readLastLines(file, LOG_BYTES);
   }
 
+  /** Returns the team's reasoning so far. */
   async reasoning(run: string, question: string): Promise<string | undefined> {
     const lines: string[] = [];
     for (const agent of this.#runs.get(run)?.agents ?? []) {
@@ -77,6 +71,7 @@ export class LiveDetails implements Details {
     return findReasoning(lines, question);
   }
 
+  /** Returns a packet as its sender logged it, as JSON. */
   async packet(run: string, from: string, id: string): Promise<string | undefined> {
     const file = this.#fileOf(run, from, AGENT_LOG);
     const notes = file === undefined ? undefined : readLastLines(file, NOTES_BYTES);

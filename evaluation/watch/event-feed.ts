@@ -14,8 +14,6 @@ const SAMPLED_PACKETS = 50;
 const MAX_FAULTS = 10;
 /** Interval, in totals, at which all agents are included for pages that opened later. */
 const WHOLE_EVERY = 8;
-/** Events of a log that are replayed as one tick, so that all packets are sent individually. */
-const EVENTS_A_TICK = 100;
 /** Maximum characters of a text in an event, which suits a list; details have the whole text. */
 const MAX_TEXT = 300;
 /** Maximum agents named at the start of a run. */
@@ -61,7 +59,7 @@ export class EventFeed {
   #last = 0;
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** @param nowMs the time of events that have none, in milliseconds since 1970; given for a run that is over, which {@link replay} plays */
+  /** @param nowMs the time of events that have none, in milliseconds since 1970; with it there is no timer, and the caller ticks */
   constructor(nowMs?: () => number) {
     this.#nowMs = nowMs ?? readEpochMs;
     // The timer does not keep the process alive.
@@ -119,20 +117,6 @@ export class EventFeed {
       this.#show(head, frameBytes, recipients.length);
     });
     this.#count(sender.node.id, { packets: size, bytes, tokens });
-  }
-
-  /** Adds the events of a run that is over, and ticks by their times. */
-  replay(events: Iterable<RunEvent>): void {
-    let tickedMs = Number.NEGATIVE_INFINITY;
-    let added = 0;
-    for (const event of events) {
-      if (event.time - tickedMs > TICK_MS || added >= EVENTS_A_TICK) {
-        this.tick();
-        [tickedMs, added] = [event.time, 0];
-      }
-      added += 1;
-      this.add(event);
-    }
   }
 
   /** Appends the pending events and notifies the listeners. */

@@ -1,15 +1,17 @@
+import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { BatchEvent } from '../batch/batch.ts';
-import type { ReportData } from '../report/page-data.ts';
+import { toAttemptId } from '../questions/question.ts';
 import { fillPage } from '../report/page-html.ts';
+import type { ResultFile } from '../report/report.ts';
 import { printError } from '../terminal/print.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
-import { createResultEvent } from './archived-batch.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed } from './event-feed.ts';
+import { streamEvents } from './event-stream.ts';
 import { openInBrowser } from './open-in-browser.ts';
-import { PageServer } from './page-server.ts';
-import { answerRequest } from './watched-run.ts';
+import { type Answer, type PageRequest, PageServer } from './page-server.ts';
 
 /** Milliseconds in which a reloaded page is back. */
 const RELOAD_MS = 2_000;
@@ -22,7 +24,7 @@ export class Watch {
   readonly #details = new LiveDetails();
   readonly #opens: boolean;
   #server: PageServer | undefined;
-  #report: () => Promise<ReportData | undefined> = async () => undefined;
+  #result: ResultFile | undefined;
 
   private constructor(opens: boolean) {
     this.#opens = opens;
@@ -46,17 +48,47 @@ export class Watch {
     readonly opens: boolean;
   }): Promise<Watch> {
     const watch = new Watch(opens);
-    const run = { feed: watch.feed, details: watch.#details, report: () => watch.#report() };
-    watch.#server = await PageServer.start(port, (request) =>
-      request.path === ''
-        ? fillPage({ title, kind: 'run', isListed: false }, true)
-        : answerRequest(run, request),
-    );
+    watch.#server = await PageServer.start(port, (request) => watch.#answer(title, request));
     // The page must not keep a failed command alive.
     watch.#server.unref();
     printError(`watch it at ${watch.#server.url}`);
     if (opens) openInBrowser(watch.#server.url);
     return watch;
+  }
+
+  /** Answers a request of the page; undefined for an unknown path. */
+  async #answer(
+    title: string,
+    { path, query, lastEventId, response }: PageRequest,
+  ): Promise<Answer | undefined> {
+    const read = (name: string) => query.get(name) ?? '';
+    switch (path) {
+      case '':
+        return fillPage({ kind: 'live', title });
+      case 'events':
+        streamEvents(this.feed, response, lastEventId + 1);
+        return 'streams';
+      case 'log': {
+        const log = await this.#details.log(read('run'), read('agent'));
+        const left = log?.isCut ? '… earlier lines will be in the archive\n' : '';
+        return { json: log === undefined ? null : `${left}${log.text}` };
+      }
+      case 'reasoning':
+        return { json: (await this.#details.reasoning(read('run'), read('question'))) ?? null };
+      case 'packet':
+        return { json: (await this.#details.packet(read('run'), read('from'), read('id'))) ?? null };
+      case 'report':
+        return { json: await this.#readReport() };
+      default:
+        return undefined;
+    }
+  }
+
+  async #readReport() {
+    if (this.#result === undefined) return null;
+    // A run that nobody watches to its end loads none of the modules that build reports.
+    const { readReport } = await import('../report/report.ts');
+    return readReport(this.#result);
   }
 
   /** Combines another observer of a run with this watch. */
@@ -99,18 +131,14 @@ export class Watch {
   }
 
   /**
-   * Turns the page into the report, and waits until it is closed.
+   * Turns the page into the report of the result, and waits until it is closed.
    *
    * @param signal ends the wait
    */
-  async end(
-    text: string,
-    signal: AbortSignal,
-    report?: () => Promise<ReportData | undefined>,
-  ): Promise<void> {
+  async end(text: string, signal: AbortSignal, result?: ResultFile): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
-    if (report !== undefined) this.#report = report;
+    this.#result = result;
     this.feed.end(text);
     if (this.#opens || server.isComing(BROWSER_MS)) await server.entered(BROWSER_MS, signal);
     if (server.isWatched && !signal.aborted) {
@@ -128,4 +156,22 @@ export class Watch {
     await this.#server?.close();
     this.#server = undefined;
   }
+}
+
+/** Creates the event of a batch's result. */
+function createResultEvent(attempt: Attempt): Extract<NewRunEvent, { event: 'task_ended' }> {
+  const { task_id, cycle, status, final_answer, correct, elapsed_ms, reason, cached } = attempt;
+  const { tokens, cost } = getUse(attempt);
+  return {
+    event: 'task_ended',
+    task_id: toAttemptId(task_id, cycle),
+    status,
+    answer: status === 'answered' ? final_answer : null,
+    reason,
+    elapsed_ms,
+    token_sum: tokens,
+    correct: correct === null ? null : Number(correct),
+    cost_usd: cost,
+    cached,
+  };
 }

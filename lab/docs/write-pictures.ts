@@ -34,7 +34,6 @@ command(
 );
 command(
   'report',
-  '--comparison',
   path.join(folder, 'compared', 'comparison.json'),
   '--out',
   path.join(folder, 'comparison.html'),

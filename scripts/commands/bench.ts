@@ -32,7 +32,6 @@ import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/t
 import { createQuietProgress, flowProgress, type Progress } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { formatPercent, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { buildRunReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
@@ -91,7 +90,7 @@ async function run(options: BenchOptions): Promise<void> {
     const exitCode = chooseExitCode(options, metrics, batch, signal);
     process.exitCode = exitCode === EXIT.done && !isExported ? EXIT.failed : exitCode;
     const status = batch?.status ?? metrics.status;
-    await watch?.end(status, signal, () => buildRunReport(folder.archiveFile));
+    await watch?.end(status, signal, { kind: 'run', file: folder.archiveFile });
   } finally {
     await runner.close();
     await watch?.close();

@@ -7,7 +7,7 @@ import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
 import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import {
   count,
@@ -121,7 +121,7 @@ async function run(options: BlameOptions): Promise<void> {
   }).finally(() => progress.end());
   const text = formatJson(found);
   writeWhole(plan.findings.json, text);
-  writeWhole(plan.findings.page, await buildReportHtml({ runs: [], blame: found }));
+  writeWhole(plan.findings.page, fillPage({ kind: 'blame', blame: found }).html);
   if (options.json) printText(text);
   else printText(`\n${blameText(found)}`);
   const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;

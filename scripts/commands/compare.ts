@@ -25,8 +25,7 @@ import {
   toConditionName,
 } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
-import type { ArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
+import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import {
   evaluateThreshold,
   parseThreshold,
@@ -37,7 +36,6 @@ import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation
 import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
-import { buildComparisonReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Command } from 'commander';
 import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
@@ -80,7 +78,7 @@ async function run(given: CompareOptions): Promise<void> {
       started ??= ProgressBar.start(100, '%');
       void started.then(use);
     };
-    const { report, runs } = await plan
+    const report = await plan
       .compare({
         feed: watch?.feed,
         command,
@@ -101,7 +99,7 @@ async function run(given: CompareOptions): Promise<void> {
         signal,
       })
       .finally(async () => (await started)?.end());
-    await writeAll(report, runs, out);
+    writeAll(report, out);
     if (options.json) printJson(report);
     else printText(`${formatComparison(report)}\n`);
     if (report.failed.length > 0) process.exitCode = EXIT.failed;
@@ -111,7 +109,7 @@ async function run(given: CompareOptions): Promise<void> {
       return;
     }
     if (page !== undefined) await writeMeasured(page, process.argv.slice(2), buildComparisonPart(report));
-    await watch?.end('compared', signal, () => buildComparisonReport(path.join(out, 'comparison.json')));
+    await watch?.end('compared', signal, { kind: 'comparison', file: path.join(out, 'comparison.json') });
   } finally {
     await watch?.close();
   }
@@ -123,13 +121,13 @@ async function planStacks(names: readonly string[], options: CompareOptions) {
   return stacks.planStacks(names, options);
 }
 
-/** Writes the comparison in all formats, with the runs that were recorded for it. */
-async function writeAll(report: ComparisonFile, runs: readonly ArchivedRun[], out: string): Promise<void> {
+/** Writes the comparison in all formats. */
+function writeAll(report: ComparisonFile, out: string): void {
   const { csv } = buildTables(report);
   writeWhole(path.join(out, 'comparison.json'), formatJson(report));
   writeWhole(path.join(out, 'comparison.csv'), csv);
   writeWhole(path.join(out, 'comparison.md'), formatComparisonMarkdown(report));
-  writeWhole(path.join(out, 'comparison.html'), await buildReportHtml({ comparison: report, runs }));
+  writeWhole(path.join(out, 'comparison.html'), fillPage({ kind: 'comparison', comparison: report }).html);
   printError(`written: comparison.html, comparison.json, comparison.csv and comparison.md in ${out}`);
 }
 

@@ -23,7 +23,8 @@ import { findMissingFiles } from '@gaia-mesh/evaluation/questions/place-file.ts'
 import type { SubmissionScore } from '@gaia-mesh/evaluation/questions/scoring-api.ts';
 import type { AttemptQueue } from '@gaia-mesh/evaluation/queue/attempt-queue.ts';
 import type { Coordinator } from '@gaia-mesh/evaluation/queue/coordinator.ts';
-import { buildReportHtml } from '@gaia-mesh/evaluation/report/report-html.ts';
+import { readBatchData } from '@gaia-mesh/evaluation/report/batch-data.ts';
+import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import type { TeamSummary } from '@gaia-mesh/evaluation/results/summary.ts';
 import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-table.ts';
 import { formatConditions, formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
@@ -33,7 +34,6 @@ import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluatio
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { buildBatchReport } from '@gaia-mesh/evaluation/watch/finished-report.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
@@ -85,7 +85,7 @@ async function run(options: GaiaOptions): Promise<void> {
   } finally {
     await runner.close();
   }
-  await watch?.end('ended', interruption.signal, () => buildBatchReport(plan.paths.answers));
+  await watch?.end('ended', interruption.signal, { kind: 'batch', file: plan.paths.answers });
 }
 
 /** Plans the run, and returns what runs it: agents here, or workers elsewhere. */
@@ -251,7 +251,8 @@ async function finish(
   writeAnswers(finished, paths);
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   const results = summarizeTeams(batch);
-  writeWhole(paths.report, await buildReportHtml({ runs: [], batch: { batch, summaries: results } }));
+  const shown = readBatchData({ batch, summaries: results });
+  writeWhole(paths.report, fillPage({ kind: 'batch', batch: shown }).html);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
     const own = results[team.name];

@@ -1,6 +1,4 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import {
   measureAdapters,
@@ -8,7 +6,6 @@ import {
   sampleAdapter,
 } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
-import { readArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
@@ -47,15 +44,11 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
           recording,
           arms.map(({ name }) => ({ name, sample: sampleAdapter })),
         );
-        const report = await measureAdapters(
+        return measureAdapters(
           recording,
           { arms, design, margin: margin / 100, maxAgents, seed, network, workspaces },
           { ...running, onBlock },
         );
-        // A recording alone has neither metrics nor answers to show.
-        const file = options.recording === undefined ? undefined : resolveUserPath(options.recording);
-        const runs = file !== undefined && isArchive(file) ? [await readArchivedRun(file)] : [];
-        return { report, runs };
       }),
   };
 }

@@ -13,7 +13,6 @@ import {
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { network, watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
-import type { ArchivedRun } from '@gaia-mesh/evaluation/report/run/archived-run.ts';
 import type { EventFeed } from '@gaia-mesh/evaluation/watch/event-feed.ts';
 import * as z from 'zod';
 
@@ -105,11 +104,7 @@ export interface ComparisonPlan {
   readonly arms: readonly { readonly name: string }[];
   /** The facts by which a saved baseline is accepted or refused before anything is measured. */
   readonly facts: Omit<ComparableFacts, 'environment'>;
-  /** Measures it, and returns it with the runs that were recorded for it. */
-  compare(context: RunContext): Promise<{
-    readonly report: ComparisonFile;
-    readonly runs: readonly ArchivedRun[];
-  }>;
+  compare(context: RunContext): Promise<ComparisonFile>;
 }
 
 /** The context of a comparison while it runs: its page, its signal, and its listeners. */

@@ -70,7 +70,7 @@ export async function planStacks(names: readonly string[], options: CompareOptio
           })),
         ),
       }).run();
-      const report = reportStacks({
+      return reportStacks({
         arms,
         measured: { ...measured, warnings: [...stackArms.warnings, ...measured.warnings] },
         concurrency: stackArms.concurrency,
@@ -83,7 +83,6 @@ export async function planStacks(names: readonly string[], options: CompareOptio
         leftOut: [...leftOut, ...lacking],
         margin: options.margin / 100,
       });
-      return { report, runs: [] };
     },
   };
 }

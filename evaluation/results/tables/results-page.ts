@@ -73,7 +73,9 @@ function formatCalibration(teams: Rows): string {
     return [
       [
         name,
-        ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map(formatPercent),
+        ...[coverage, accuracy_of_given, accuracy_at_half, expected_calibration_error].map((share) =>
+          formatPercent(share),
+        ),
       ],
     ];
   });

@@ -21,17 +21,12 @@ import { Forest, ForestAxis, listRatioTicks } from '../chart.tsx';
 import { formatDate } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
-import { ArmBytesCard, CpuCard } from './bars.tsx';
-import { listPanels, PanelsCard } from './panels.tsx';
+import { ArmBytesCard } from './arm-bytes.tsx';
+import { LoadCard } from './load-curves.tsx';
 import { SamplesCard } from './samples.tsx';
 
-interface ComparisonPartProps {
-  readonly file: ComparisonFile;
-  readonly isFirst: boolean;
-}
-
 /** Adapters or stacks on the same traffic, drawn from `comparison.json`. */
-export function ComparisonPart({ file, isFirst }: ComparisonPartProps) {
+export function ComparisonPage({ file }: { readonly file: ComparisonFile }) {
   const { sections, limits } = file.kind === 'adapters' ? buildAdapterTables(file) : buildStackTables(file);
   const {
     cpu = 'unknown processor',
@@ -42,7 +37,6 @@ export function ComparisonPart({ file, isFirst }: ComparisonPartProps) {
   return (
     <>
       <Title
-        isFirst={isFirst}
         title={formatHeadline(file)}
         lede={`${describePlayed(file)}.${file.kind === 'adapters' ? ` ${describeTaskShare(file)}` : ''}`}
         command={file.command}
@@ -63,10 +57,7 @@ export function ComparisonPart({ file, isFirst }: ComparisonPartProps) {
         <VerdictsCard file={file} />
         <ArmBytesCard file={file} />
         <SamplesCard file={file} />
-        {file.kind === 'stacks' ? <CpuCard file={file} /> : null}
-        {listPanels(file).map((view) => (
-          <PanelsCard key={view.id} view={view} />
-        ))}
+        {file.kind === 'stacks' ? <LoadCard file={file} /> : null}
         <FiguresCard sections={sections} />
         <LimitsCard file={file} limits={limits} />
       </div>

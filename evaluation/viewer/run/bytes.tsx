@@ -1,11 +1,10 @@
 import type { RunData } from '../../report/run/run-data.ts';
+import { count, formatDecimals } from '../../terminal/table.ts';
 import { Stack } from '../chart.tsx';
-import { formatBytes, formatCount, formatPercent, formatRatio, formatSigned, toLine } from '../format.ts';
-import { Card, Key, PartsBar } from '../parts.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
+import { Card } from '../parts.tsx';
+import { type Column, ResultTable } from '../result-table.tsx';
 
 type Metrics = RunData['metrics'];
-export type Line = Metrics['ledger']['total'];
 
 /** The purposes of bytes: the lines of the ledger, each with its colour. */
 export const BYTE_PARTS = [
@@ -31,20 +30,6 @@ export const BYTE_PARTS = [
   },
 ] as const;
 
-export function LineBar({ line }: { readonly line: Line }) {
-  return (
-    <PartsBar
-      label="Bytes by what they are for"
-      parts={BYTE_PARTS.filter(({ key }) => line[key] !== 0).map(({ key, name, hue }) => ({
-        name,
-        hue,
-        value: line[key],
-        text: formatBytes(line[key]),
-      }))}
-    />
-  );
-}
-
 interface Step {
   readonly name: string;
   readonly bytes: number;
@@ -61,9 +46,9 @@ export function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
       header: 'bytes',
       isNumber: true,
       value: ({ bytes }) => bytes,
-      format: formatCount,
+      format: count,
       explain: 'Counted where the hub reads and writes frames; sums are in bold.',
-      cell: ({ bytes, isSum }) => (isSum ? <strong>{formatCount(bytes)}</strong> : formatCount(bytes)),
+      cell: ({ bytes, isSum }) => (isSum ? <strong>{count(bytes)}</strong> : count(bytes)),
     },
     {
       header: 'share',
@@ -84,7 +69,7 @@ export function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
       title="From payload to the sockets"
       nav="Bytes"
       id="bytes"
-      about={`Every byte is on one line.${balanced && metrics.ledger.written !== undefined ? ' The last equals the operating system’s counters.' : ''} The wire carries ${formatRatio(total.wire / Math.max(1, total.payload))} the payload.`}
+      about={`Every byte is on one line.${balanced && metrics.ledger.written !== undefined ? ' The last equals the operating system’s counters.' : ''} The wire carries ${formatDecimals(total.wire / Math.max(1, total.payload), 2)}× the payload.`}
     >
       <ResultTable label="From payload to the sockets" rows={steps} columns={columns} />
     </Card>
@@ -118,62 +103,4 @@ function listSteps({ ledger }: Metrics): Step[] {
       isSum: true,
     },
   ];
-}
-
-/** Types that have a row of their own at first; the table has all. */
-export function BytesByType({ metrics }: { readonly metrics: Metrics }) {
-  const { types, total } = metrics.ledger;
-  const rows = Object.entries(types).sort(([, a], [, b]) => b.wire - a.wire);
-  const most = Math.max(1, ...rows.map(([, line]) => line.wire));
-  const least = Math.min(
-    0,
-    ...rows.map(([, line]) => Math.min(0, line.payload_coding) + Math.min(0, line.layers)),
-  );
-  const [largest] = rows;
-  const columns: Column<[string, Line]>[] = [
-    { header: 'packet type', value: ([type]) => toLine(type, 64) },
-    createCount('bytes', ([, line]) => line.wire, 'Frames, each packet once, as its sender wrote it.'),
-    {
-      header: 'by what they are for',
-      value: () => '',
-      cell: ([, line]) => (
-        <Stack
-          low={least}
-          high={most}
-          parts={BYTE_PARTS.map(({ key, name, hue }) => ({ name, hue, value: line[key] }))}
-        />
-      ),
-    },
-    createCount('packets', ([, line]) => line.packets, 'Packets of this type, documents included.'),
-    ...BYTE_PARTS.map(
-      ({ key, name, explain }): Column<[string, Line]> => ({
-        header: name,
-        explain,
-        isNumber: true,
-        isWide: true,
-        value: ([, line]) => line[key],
-        format: key === 'payload' ? formatCount : formatSigned,
-      }),
-    ),
-  ];
-  return (
-    <Card
-      title="Bytes by type of packet"
-      id="types"
-      about={
-        largest === undefined
-          ? 'Not a byte was sent.'
-          : `${toLine(largest[0], 40)} is ${formatPercent(largest[1].wire / Math.max(1, total.wire), 0)} of the bytes of ${formatCount(total.packets)} packets, the documents among them.`
-      }
-    >
-      <ResultTable label="Bytes by type of packet" rows={rows} columns={columns} />
-      <p class="legend">
-        {BYTE_PARTS.filter(({ key }) => total[key] !== 0).map(({ key, name, hue }) => (
-          <Key key={key} hue={hue}>
-            {name}
-          </Key>
-        ))}
-      </p>
-    </Card>
-  );
 }

@@ -1,74 +1,52 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { PacketColumns, PacketDetail, RunData } from '../../report/run/run-data.ts';
-import { formatBytes, formatCount, formatMs, toLine } from '../format.ts';
-import { type Flow, Lanes } from '../lanes.tsx';
-import { Badge, Card, Choice, Later, Select, Source } from '../parts.tsx';
+import type { PacketColumns } from '../../report/run/run-data.ts';
+import { formatBytes, formatMs, toLine } from '../format.ts';
+import { Lanes, nameNode } from '../lanes.tsx';
+import { Badge, Card, Later, Loaded, PartsBar, Source } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
-import { BYTE_PARTS, LineBar } from './bytes.tsx';
 
 interface PacketsProps {
-  readonly run: RunData;
+  readonly packets: PacketColumns;
+  /** Ids of the tasks, by their index. */
+  readonly tasks: readonly string[];
+  /** The task whose packets alone are shown. */
   readonly task: string | null;
   readonly onTask: (task: string | null) => void;
+  /** Loads what a packet says, as JSON. */
+  readonly load: (packet: number) => Promise<string | null>;
+  /** The run goes on: the last packets come first in the table. */
+  readonly isLive?: boolean;
 }
 
 /** The packets of a run: lanes over time, the packet that was opened beside them, and all packets as a table. */
-export function Packets({ run, task, onTask }: PacketsProps) {
-  const { packets, tasks } = run;
+export function Packets({ packets, tasks, task, onTask, load, isLive = false }: PacketsProps) {
   const [selected, setSelected] = useState<number | null>(null);
-  const takers = useMemo(() => (packets === null ? [] : listTakers(packets)), [packets]);
-  const flow = useMemo(() => (packets === null ? null : toFlow(packets)), [packets]);
-  const shown = useMemo(
-    () => (packets === null ? [] : choosePackets(packets, tasks, task)),
-    [packets, tasks, task],
-  );
-  const finals = useMemo(() => new Set(packets?.final ?? []), [packets]);
-  if (packets === null || flow === null)
-    return (
-      <Card title="From the document to the answer">
-        <p class="about">This run was too long to be recorded, so there are no packets to look into.</p>
-      </Card>
-    );
+  const takers = useMemo(() => listTakers(packets), [packets]);
+  const shown = useMemo(() => {
+    const index = task === null ? -1 : tasks.indexOf(task);
+    const all = packets.at.map((_, packet) => packet);
+    return index < 0 ? all : all.filter((packet) => packets.task[packet] === index);
+  }, [packets, tasks, task]);
+  const finals = useMemo(() => new Set(packets.final), [packets]);
   const opened = selected !== null && shown.includes(selected) ? selected : null;
-  const chosen = tasks.find(({ id }) => id === task);
   return (
     <>
       <Card
         size={opened === null ? 'wide' : 'main'}
-        title="From the document to the answer"
+        title={task === null ? 'From the document to the answer' : `The packets of ${toLine(task, 60)}`}
         nav="Packets"
         id="packets"
-        about={
-          <>
-            A bar is a tool at work; an arrow is a packet going through the hub to the agents that took it up.
-            Open one to read it.
-            {packets.isTimed ? '' : ' No hub timed these packets: they stand in their order.'}
-            {chosen?.question == null ? null : (
-              <span class="asked">{` ${toLine(chosen.question, 300)}`}</span>
-            )}
-          </>
-        }
+        about={`${isLive ? 'An' : 'A bar is a tool at work; an'} arrow is a packet going through the hub to the agents that took it up. Open one to read it.${packets.isTimed ? '' : ' No hub timed these packets: they stand in their order.'}`}
         tools={
-          tasks.length > 1 ? (
-            <Select
-              label="Task"
-              value={task ?? ''}
-              options={[
-                ['', `all ${formatCount(tasks.length)} tasks`],
-                ...tasks
-                  .filter(({ id }, index) => index < MAX_CHOICES || id === task)
-                  .map(({ id, question }): [string, string] => [
-                    id,
-                    question === null ? id : toLine(`${id} · ${question}`, 80),
-                  ]),
-              ]}
-              onChange={(id) => onTask(id === '' ? null : id)}
-            />
-          ) : undefined
+          task === null ? undefined : (
+            <button type="button" onClick={() => onTask(null)}>
+              All tasks
+            </button>
+          )
         }
       >
         <Lanes
-          flow={flow}
+          flow={packets}
           shown={shown}
           ends={(packet) => takers[packet] ?? NOBODY}
           isFinal={(packet) => finals.has(packet)}
@@ -78,37 +56,35 @@ export function Packets({ run, task, onTask }: PacketsProps) {
       </Card>
       {opened === null ? null : (
         <Inspector
-          run={run}
           packets={packets}
           packet={opened}
+          load={load}
           onClose={() => setSelected(null)}
           onOpen={setSelected}
         />
       )}
       <Later>
         <Card title="Packets" id="packet-list">
-          <PacketTable run={run} packets={packets} shown={shown} selected={opened} onSelect={setSelected} />
+          <PacketTable
+            packets={packets}
+            tasks={tasks}
+            shown={isLive ? shown.toReversed() : shown}
+            selected={opened}
+            onSelect={setSelected}
+          />
         </Card>
       </Later>
     </>
   );
 }
 
-/** Tasks that a list offers; the table of answers leads to the others. */
-const MAX_CHOICES = 500;
 const NOBODY: readonly number[] = [];
 
-const detailsOfRuns = new WeakMap<RunData, readonly PacketDetail[]>();
-
-/** Parses the contents of a run's packets when they are asked for. */
-function readDetails(run: RunData): readonly PacketDetail[] {
-  const details = detailsOfRuns.get(run) ?? JSON.parse(run.details);
-  detailsOfRuns.set(run, details);
-  return details;
-}
-
-/** Lists for each packet the nodes that sent something because of it. */
-function listTakers({ cause, from }: PacketColumns): number[][] {
+/** Lists for each packet the nodes that sent something because of it, or those that it was sent to where no cause is known. */
+function listTakers({ nodes, cause, from, to }: PacketColumns): readonly (readonly number[])[] {
+  const agents = nodes.map((_, node) => node).slice(1);
+  if (!cause.some((before) => before >= 0))
+    return to.map((node, packet) => (node >= 0 ? [node] : from[packet] === 0 ? agents : NOBODY));
   const takers: number[][] = cause.map(() => []);
   for (let packet = 0; packet < cause.length; packet++) {
     const own = takers[cause[packet] ?? -1];
@@ -118,46 +94,27 @@ function listTakers({ cause, from }: PacketColumns): number[][] {
   return takers;
 }
 
-function toFlow(packets: PacketColumns): Flow {
-  return {
-    ...packets,
-    nodes: packets.nodes.map(({ id, tool }) => ({ id, label: `${id} ${tool}`.trim() })),
-  };
+function nameType({ types, type }: PacketColumns, packet: number): string {
+  return toLine(types[type[packet] ?? 0] ?? '', 64);
 }
 
-function choosePackets(
-  { task: of, at }: PacketColumns,
-  tasks: RunData['tasks'],
-  task: string | null,
-): number[] {
-  const index = tasks.findIndex(({ id }) => id === task);
-  const all = at.map((_, packet) => packet);
-  return index < 0 ? all : all.filter((packet) => of[packet] === index);
-}
-
-interface InspectorProps {
-  readonly run: RunData;
-  readonly packets: PacketColumns;
+interface InspectorProps extends Pick<PacketsProps, 'packets' | 'load'> {
   readonly packet: number;
   readonly onClose: () => void;
   readonly onOpen: (packet: number) => void;
 }
 
-/** One packet: what it says, as text and as bytes, and what it came of. */
-function Inspector({ run, packets, packet, onClose, onOpen }: InspectorProps) {
-  const [view, setView] = useState(0);
-  const detail = readDetails(run)[packet];
-  const { nodes, types, at, bytes, cause, tool, isTimed } = packets;
-  const nameNode = (index: number | undefined) => {
-    const node = nodes[index ?? 0];
-    return toLine(`${node?.id ?? ''} ${node?.tool ?? ''}`, 40);
-  };
+/** One packet: what it says, what it came of, and how much of it is around what it says. */
+function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
+  const { at, bytes, cause, tool, isTimed, from } = packets;
   const to = packets.to[packet] ?? -1;
   const before = cause[packet] ?? -1;
+  const type = nameType(packets, packet);
+  const size = bytes[packet] ?? 0;
   return (
     <Card
       size="side"
-      title={types[packets.type[packet] ?? 0] ?? 'packet'}
+      title={type}
       tools={
         <button type="button" class="quiet" onClick={onClose}>
           Close
@@ -165,100 +122,85 @@ function Inspector({ run, packets, packet, onClose, onOpen }: InspectorProps) {
       }
       about={
         <>
-          {`${nameNode(packets.from[packet])} → ${to < 0 ? 'all' : nameNode(to)}`}
+          {`${nameNode(packets, from[packet] ?? 0)} → ${to < 0 ? 'all' : nameNode(packets, to)}`}
           {isTimed ? `, at ${formatMs((at[packet] ?? 0) / 1000)}` : ''}
-          {`, ${formatBytes(bytes[packet] ?? 0)}`}
           {(tool[packet] ?? 0) > 0 ? `, ${formatMs((tool[packet] ?? 0) / 1000)} in its tool` : ''}
-          {before < 0 ? '. It opens the task.' : ', because of '}
+          {before < 0 ? '.' : ', because of '}
           {before < 0 ? null : (
             <button type="button" class="quiet" onClick={() => onOpen(before)}>
-              {toLine(types[packets.type[before] ?? 0] ?? '', 40)}
+              {nameType(packets, before)}
             </button>
           )}
         </>
       }
     >
-      {detail === undefined ? (
-        <p class="about">The contents of this packet are not on the page; the archive has them.</p>
-      ) : (
-        <>
-          {detail.line === null ? null : <LineBar line={detail.line} />}
-          <Choice label="Shown as" names={['Text', 'Bytes']} chosen={view} onChoice={setView} />
-          {view === 0 ? (
-            <TextView detail={detail} />
-          ) : (
-            <ByteView detail={detail} writtenWith={run.writtenWith} />
-          )}
-        </>
-      )}
+      <Loaded
+        label={`Packet ${type}`}
+        of={packet}
+        load={() => load(packet)}
+        missing="The contents of this packet are not here; the archive has them."
+        show={(text) => (
+          <>
+            <SizeBar bytes={size} text={text} />
+            <Source text={text} label={`Packet ${type}`} />
+          </>
+        )}
+      />
     </Card>
   );
 }
 
-function TextView({ detail: { id, json, jsonLeft } }: { readonly detail: PacketDetail }) {
+/** What a packet says, and what is around it on the wire. */
+function SizeBar({ bytes, text }: { readonly bytes: number; readonly text: string }) {
+  const payload = measurePayload(text);
+  if (payload === null || bytes === 0) return null;
+  const parts = [
+    { name: 'payload', hue: '--s1', value: payload },
+    { name: payload > bytes ? 'saved by the coding' : 'around it', hue: '--s2', value: bytes - payload },
+  ];
   return (
-    <>
-      <Source text={json} label={`Packet ${id}`} />
-      {jsonLeft === 0 ? null : <p class="about">{`… and ${formatCount(jsonLeft)} more characters`}</p>}
-    </>
+    <PartsBar
+      label="Bytes of the packet"
+      parts={parts.map((part) => ({ ...part, text: formatBytes(Math.abs(part.value)) }))}
+    />
   );
 }
 
-function ByteView({ detail: { id, blob }, writtenWith }: { detail: PacketDetail; writtenWith: string }) {
-  if ('fault' in blob) return <p class="about">{`No bytes: ${toLine(blob.fault, 300)}`}</p>;
-  const bytes = Uint8Array.from(atob(blob.base64), (character) => character.charCodeAt(0));
-  return (
-    <>
-      <p class="about">{`${formatCount(blob.bytes)} bytes of ${toLine(writtenWith, 60)}`}</p>
-      <Source text={formatHex(bytes)} label={`Bytes of packet ${id}`} />
-      {blob.left === 0 ? null : <p class="about">{`… and ${formatCount(blob.left)} more bytes`}</p>}
-    </>
-  );
-}
-
-/** Bytes of a line of the dump: as many as fit beside the lanes. */
-const LINE_BYTES = 8;
-
-function formatHex(bytes: Uint8Array): string {
-  const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += LINE_BYTES) {
-    const part = [...bytes.subarray(at, at + LINE_BYTES)];
-    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const text = part.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(LINE_BYTES * 3 - 1)}  ${text}`);
+/** Returns the bytes of a packet's payload as compact JSON, as the ledger counts them; null for a text that is cut. */
+function measurePayload(text: string): number | null {
+  try {
+    return new TextEncoder().encode(JSON.stringify(JSON.parse(text).payload)).length;
+  } catch {
+    return null;
   }
-  return lines.join('\n');
 }
 
-interface PacketTableProps {
-  readonly run: RunData;
-  readonly packets: PacketColumns;
+interface PacketTableProps extends Pick<PacketsProps, 'packets' | 'tasks'> {
   readonly shown: readonly number[];
   readonly selected: number | null;
   readonly onSelect: (packet: number | null) => void;
 }
 
-function PacketTable({ run, packets, shown, selected, onSelect }: PacketTableProps) {
-  const { nodes, types, cause, at, isTimed } = packets;
-  const nameNode = (index: number) => toLine(nodes[index]?.tool || (nodes[index]?.id ?? ''), 40);
+function PacketTable({ packets, tasks, shown, selected, onSelect }: PacketTableProps) {
+  const { cause, at, isTimed, tool, task } = packets;
   const finals = new Set(packets.final);
-  const lineOf = (packet: number) => readDetails(run)[packet]?.line;
   const columns: Column<number>[] = [
     {
       header: 'packet',
-      value: (packet) => types[packets.type[packet] ?? 0] ?? '',
+      value: (packet) => nameType(packets, packet),
       cell: (packet) => (
         <>
-          {toLine(types[packets.type[packet] ?? 0] ?? '', 64)}
+          {nameType(packets, packet)}
           {finals.has(packet) ? <Badge tone="good">final answer</Badge> : null}
         </>
       ),
     },
-    { header: 'from', value: (packet) => nameNode(packets.from[packet] ?? 0) },
+    { header: 'from', value: (packet) => nameNode(packets, packets.from[packet] ?? 0) },
     {
       header: 'to',
       isWide: true,
-      value: (packet) => ((packets.to[packet] ?? -1) < 0 ? 'all' : nameNode(packets.to[packet] ?? 0)),
+      value: (packet) =>
+        (packets.to[packet] ?? -1) < 0 ? 'all' : nameNode(packets, packets.to[packet] ?? 0),
     },
     {
       header: 'at',
@@ -268,21 +210,11 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       explain: 'When the hub had it, since the first packet.',
     },
     createCount('bytes', (packet) => packets.bytes[packet] ?? 0, 'Its frame, as the sender wrote it.'),
-    ...BYTE_PARTS.slice(0, 3).map(
-      ({ key, name, explain }): Column<number> => ({
-        header: name,
-        explain,
-        isNumber: true,
-        isWide: true,
-        value: (packet) => lineOf(packet)?.[key] ?? null,
-        format: formatCount,
-      }),
-    ),
     {
       header: 'in the tool',
       isNumber: true,
       isWide: true,
-      value: (packet) => ((packets.tool[packet] ?? 0) > 0 ? (packets.tool[packet] ?? 0) / 1000 : null),
+      value: (packet) => ((tool[packet] ?? 0) > 0 ? (tool[packet] ?? 0) / 1000 : null),
       format: formatMs,
       explain: 'By the agent’s own clock.',
     },
@@ -293,7 +225,7 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       value: (packet) => {
         const before = cause[packet] ?? -1;
         if (!isTimed || before < 0) return null;
-        return ((at[packet] ?? 0) - (at[before] ?? 0) - (packets.tool[packet] ?? 0)) / 1000;
+        return ((at[packet] ?? 0) - (at[before] ?? 0) - (tool[packet] ?? 0)) / 1000;
       },
       format: formatMs,
       explain: 'From the arrival of its cause until its own, without the tool.',
@@ -306,6 +238,11 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       ),
       isWide: true,
     },
+    {
+      header: 'task',
+      isWide: true,
+      value: (packet) => (tasks.length > 1 ? toLine(tasks[task[packet] ?? 0] ?? '', 60) : null),
+    },
   ];
   return (
     <ResultTable
@@ -316,77 +253,4 @@ function PacketTable({ run, packets, shown, selected, onSelect }: PacketTablePro
       onOpen={(packet) => onSelect(packet === selected ? null : packet)}
     />
   );
-}
-
-interface Link {
-  readonly from: number;
-  readonly to: number;
-  packets: number;
-  bytes: number;
-}
-
-/** Links of a team grow with its square. */
-const MAX_TEAM = 500;
-
-/** Traffic from one node to another, copies included: a packet to all is on as many links as it has recipients. */
-export function LinksCard({ packets }: { readonly packets: PacketColumns | null }) {
-  const links = useMemo(() => (packets === null ? [] : listLinks(packets)), [packets]);
-  if (packets === null || links.length === 0) return null;
-  const total = links.reduce((sum, { bytes }) => sum + bytes, 0);
-  const [largest] = links;
-  const nameNode = (index: number) => {
-    const { id = '', tool = '' } = packets.nodes[index] ?? {};
-    return toLine(`${id} ${tool}`, 40);
-  };
-  const columns: Column<Link>[] = [
-    { header: 'from', value: ({ from }) => nameNode(from) },
-    { header: 'to', value: ({ to }) => nameNode(to) },
-    createCount('packets', (link) => link.packets, 'Packets from the one to the other, copies included.'),
-    createCount('bytes', ({ bytes }) => bytes, 'Frames of these packets.'),
-    {
-      header: 'share',
-      value: () => '',
-      cell: ({ bytes }) => (
-        <span class="meter">
-          <i style={{ width: `${(bytes / Math.max(1, largest?.bytes ?? 1)) * 100}%` }} />
-        </span>
-      ),
-    },
-  ];
-  return (
-    <Card
-      title="Who talked to whom"
-      id="links"
-      about={`${formatBytes(total)} on ${formatCount(links.length)} links, copies included. The busiest is ${nameNode(largest?.from ?? 0)} → ${nameNode(largest?.to ?? 0)}.`}
-    >
-      <ResultTable label="Who talked to whom" rows={links} columns={columns} atFirst={8} />
-    </Card>
-  );
-}
-
-function listLinks({ nodes, from, to, bytes, isDirect, isTimed }: PacketColumns): Link[] {
-  if (!isTimed || nodes.length > MAX_TEAM) return [];
-  const links = new Map<number, Link>();
-  const add = (sender: number, node: number, packets: number, size: number) => {
-    const key = sender * nodes.length + node;
-    const link = links.get(key) ?? { from: sender, to: node, packets: 0, bytes: 0 };
-    link.packets += packets;
-    link.bytes += size;
-    links.set(key, link);
-  };
-  const toAll = nodes.map(() => ({ packets: 0, bytes: 0 }));
-  for (let packet = 0; packet < from.length; packet++) {
-    const sender = from[packet] ?? 0;
-    const addressee = isDirect ? (to[packet] ?? -1) : -1;
-    const all = toAll[sender];
-    if (addressee >= 0) add(sender, addressee, 1, bytes[packet] ?? 0);
-    else if (all !== undefined) {
-      all.packets += 1;
-      all.bytes += bytes[packet] ?? 0;
-    }
-  }
-  for (const [sender, all] of toAll.entries())
-    for (let node = 1; node < nodes.length; node++)
-      if (all.packets > 0 && node !== sender) add(sender, node, all.packets, all.bytes);
-  return [...links.values()].sort((a, b) => b.bytes - a.bytes);
 }

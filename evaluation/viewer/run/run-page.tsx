@@ -1,39 +1,26 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RunData } from '../../report/run/run-data.ts';
-import { formatNetwork } from '../../terminal/table.ts';
-import {
-  formatBytes,
-  formatCount,
-  formatCounted,
-  formatDate,
-  formatMs,
-  formatPercent,
-  toLine,
-  UNKNOWN,
-} from '../format.ts';
-import { Badge, Card, type Fact, Facts, Later, Notes, Source, Title, type Tone } from '../parts.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
-import { ByteBridge, BytesByType } from './bytes.tsx';
-import { LinksCard, Packets } from './packets.tsx';
-import { HopsCard, TimeCard } from './time.tsx';
-
-interface RunPartProps {
-  readonly run: RunData;
-  readonly isFirst: boolean;
-}
+import { count, formatNetwork, formatPercent } from '../../terminal/table.ts';
+import { formatBytes, formatCounted, formatDate, formatMs, toLine, UNKNOWN } from '../format.ts';
+import { Card, type Fact, Facts, Later, Notes, PartsBar, Title, Trace } from '../parts.tsx';
+import { readTone } from '../result-table.tsx';
+import { ByteBridge } from './bytes.tsx';
+import { Packets } from './packets.tsx';
+import { AgentsCard, type AnswerRow, AnswersCard, HopsCard, judgeAnswer } from './tables.tsx';
 
 /** A run: the answer, what happened, and where time and bytes went. */
-export function RunPart({ run, isFirst }: RunPartProps) {
-  const { metrics, made, warnings, notes } = run;
+export function RunPage({ run }: { readonly run: RunData }) {
+  const { metrics, made, warnings, notes, packets } = run;
   const [task, setTask] = useState<string | null>(null);
-  const isBatch = metrics.tasks > 1;
-  const question = isBatch ? undefined : (run.tasks[0]?.question ?? undefined);
+  const ids = useMemo(() => run.tasks.map(({ id }) => id), [run]);
+  const answers = useMemo(() => listAnswers(run), [run]);
+  const logs = new Map(run.logs.agents.map(({ id, text }) => [id, text]));
+  const [only] = run.tasks;
   return (
     <>
       <Title
-        isFirst={isFirst}
-        title={formatRunTitle(run)}
-        lede={question === undefined ? undefined : toLine(question, 400)}
+        title={formatTitle(run)}
+        lede={metrics.tasks > 1 || only?.question == null ? undefined : toLine(only.question, 400)}
         command={made.command}
         made={[
           made.startedAt === null ? null : formatDate(made.startedAt),
@@ -58,15 +45,41 @@ export function RunPart({ run, isFirst }: RunPartProps) {
       <Notes texts={warnings.map((warning) => `Warning: ${warning}`)} />
       <Facts facts={listFacts(run)} />
       <div class="grid">
-        {run.results.length === 0 ? null : <AnswersCard run={run} chosen={task} onChoose={setTask} />}
-        <Packets run={run} task={task} onTask={setTask} />
+        {answers.length === 0 ? null : (
+          <AnswersCard
+            rows={answers}
+            about="Wrong answers first. Open one to read its reasoning, and to see its packets below."
+            chosen={task}
+            onChoose={setTask}
+            load={async (id) => findTrace(run, id)}
+          />
+        )}
+        {packets === null ? (
+          <Card
+            title="From the document to the answer"
+            about="This run was too long to be recorded, so there are no packets to look into."
+          />
+        ) : (
+          <Packets
+            packets={packets}
+            tasks={ids}
+            task={task}
+            onTask={setTask}
+            load={async (packet) => readDetails(run)[packet] ?? null}
+          />
+        )}
+        {metrics.tasks > 1
+          ? null
+          : run.logs.traces.map(({ task_id, text }) => (
+              <Card key={task_id} title="Reasoning and tool calls">
+                <Trace text={text} />
+              </Card>
+            ))}
         <Later>
-          <TimeCard run={run} />
+          <TimeCard metrics={metrics} />
           <ByteBridge metrics={metrics} />
-          <BytesByType metrics={metrics} />
-          <HopsCard run={run} />
-          <LinksCard packets={run.packets} />
-          <AgentsCard run={run} />
+          {metrics.tasks > 1 ? <HopsCard metrics={metrics} /> : null}
+          <AgentsCard rows={listAgents(run)} load={async (agent) => logs.get(agent) ?? null} />
         </Later>
         {notes.length === 0 ? null : (
           <Card title="What this page does not hold">
@@ -87,19 +100,16 @@ function nameEngine(engine: string): string[] {
   return engine === 'none' ? [] : [`engine ${engine}`];
 }
 
-export function formatRunTitle({ metrics, results }: RunData): string {
+function formatTitle({ metrics, results }: RunData): string {
   const { status, answer, reason, tasks, answered, elapsed_ms, normalized_em } = metrics;
   const time = formatMs(elapsed_ms);
   const scored = results.filter((result) => result.normalized_em !== null);
   if (scored.length > 1) {
     const right = scored.filter((result) => result.normalized_em === 1).length;
-    return `${formatCount(right)} of ${formatCounted(scored.length, 'task')} right (${formatPercent(right / scored.length, 0)}), in ${time}`;
+    return `${count(right)} of ${formatCounted(scored.length, 'task')} right (${formatPercent(right / scored.length, 0)}), in ${time}`;
   }
-  if (answer !== null) {
-    const verdict = normalized_em === null ? 'answered' : normalized_em === 1 ? 'right' : 'wrong';
-    return `“${toLine(answer, 120)}”: ${verdict}, in ${time}`;
-  }
-  if (tasks > 1) return `${formatCount(answered)} of ${formatCounted(tasks, 'task')} answered, in ${time}`;
+  if (answer !== null) return `“${toLine(answer, 120)}”: ${judgeAnswer(status, normalized_em)}, in ${time}`;
+  if (tasks > 1) return `${count(answered)} of ${formatCounted(tasks, 'task')} answered, in ${time}`;
   const why = reason === undefined ? '' : `: ${toLine(reason, 200)}`;
   return status === 'answered' ? `Answered in ${time}` : `No answer (${status}) after ${time}${why}`;
 }
@@ -108,7 +118,6 @@ function listFacts(run: RunData): Fact[] {
   const { metrics } = run;
   const { ledger, tasks, answered, bytes_rx, bytes_tx, pkt_cnt, header_overhead } = metrics;
   const documents = ledger.total.packets - pkt_cnt;
-  const overhead = ledger.total.wire === 0 ? 0 : header_overhead / bytes_rx;
   const mesh = metrics.time_us;
   return [
     nameOutcome(run),
@@ -120,12 +129,12 @@ function listFacts(run: RunData): Fact[] {
     },
     {
       name: 'Packets of agents',
-      value: formatCount(pkt_cnt),
+      value: count(pkt_cnt),
       note:
         documents > 0
           ? `and ${formatCounted(documents, 'document')} of the hub`
           : tasks > 1
-            ? `${formatCount(answered)} of ${formatCounted(tasks, 'task')} answered`
+            ? `${count(answered)} of ${formatCounted(tasks, 'task')} answered`
             : undefined,
       explain: 'Packets that the hub received and passed on; copies are not counted.',
     },
@@ -138,12 +147,12 @@ function listFacts(run: RunData): Fact[] {
     {
       name: 'Overhead',
       value: formatBytes(header_overhead),
-      note: bytes_rx === 0 ? undefined : `${formatPercent(overhead)} of what was received`,
+      note: bytes_rx === 0 ? undefined : `${formatPercent(header_overhead / bytes_rx)} of what was received`,
       explain: 'Bytes around the payloads of agents’ packets: framing, envelope and layers.',
     },
     {
       name: 'Tokens',
-      value: formatCount(metrics.token_sum),
+      value: count(metrics.token_sum),
       note: metrics.token_source === undefined ? undefined : `by ${metrics.token_source} counter`,
       explain: 'Tokens that agents reported with their packets.',
     },
@@ -156,213 +165,117 @@ function nameOutcome({ metrics }: RunData): Fact {
     ...(exact_match === null ? [] : [`EM ${exact_match.toFixed(2)}`]),
     ...(rouge_l === null ? [] : [`ROUGE-L ${rouge_l.toFixed(2)}`]),
   ].join(' · ');
-  const isRight = normalized_em === 1;
   if (tasks > 1)
     return {
       name: 'Right',
       value: normalized_em === null ? UNKNOWN : formatPercent(normalized_em),
-      note: `${formatCount(answered)} of ${formatCounted(tasks, 'task')} answered`,
+      note: `${count(answered)} of ${formatCounted(tasks, 'task')} answered`,
       explain: 'Share of answers equal to the true one after SQuAD’s normalisation.',
     };
-  const word =
-    status !== 'answered' ? status : normalized_em === null ? 'answered' : isRight ? 'right' : 'wrong';
-  const tone: Tone = word === 'right' ? 'good' : word === 'answered' ? 'plain' : 'bad';
+  const word = judgeAnswer(status, normalized_em);
   return {
     name: 'Answer',
     value: word,
-    tone,
+    tone: readTone(word),
     note: scores === '' ? undefined : scores,
     explain: 'Against the true answer, after SQuAD’s normalisation.',
   };
 }
 
-type Result = RunData['results'][number];
-
-const VERDICTS: Readonly<Record<string, Tone>> = {
-  right: 'good',
-  wrong: 'bad',
-  failed: 'bad',
-  timeout: 'bad',
-};
-
-function judgeResult({ status, normalized_em }: Result): string {
-  if (status !== 'answered') return status;
-  return normalized_em === null ? 'answered' : normalized_em === 1 ? 'right' : 'wrong';
+/** Lists the answers of a batch, wrong ones first. */
+function listAnswers({ results, tasks }: RunData): AnswerRow[] {
+  const questions = new Map(tasks.map(({ id, question }) => [id, question]));
+  const order = ['wrong', 'failed', 'out of time', 'answered', 'right'];
+  return results
+    .map(
+      ({ id, status, normalized_em, final_answer, truth, reason, f1, use }): AnswerRow => ({
+        id,
+        question: questions.get(id) ?? null,
+        verdict: judgeAnswer(status, normalized_em),
+        answer: final_answer,
+        truth,
+        reason: reason ?? null,
+        f1,
+        tokens: use.tokens,
+        packets: use.packets,
+        bytes: use.bytes,
+        ms: use.seconds * 1000,
+      }),
+    )
+    .sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
 }
 
-interface AnswersCardProps {
-  readonly run: RunData;
-  readonly chosen: string | null;
-  readonly onChoose: (task: string | null) => void;
+function findTrace({ results }: RunData, task: string): string | null {
+  return results.find(({ id }) => id === task)?.reasoning_trace ?? null;
 }
 
-/** The answers of a batch, wrong ones first. */
-function AnswersCard({ run, chosen, onChoose }: AnswersCardProps) {
-  const { results, tasks } = run;
-  const questions = useMemo(() => new Map(tasks.map(({ id, question }) => [id, question])), [tasks]);
-  const order = ['wrong', 'failed', 'timeout', 'answered', 'right'];
-  const rows = useMemo(
-    () => results.toSorted((a, b) => order.indexOf(judgeResult(a)) - order.indexOf(judgeResult(b))),
-    [results],
-  );
-  const columns: Column<Result>[] = [
-    { header: 'question', isText: true, value: ({ id }) => questions.get(id) ?? toLine(id, 80) },
-    {
-      header: 'verdict',
-      value: judgeResult,
-      cell: (result) => <Badge tone={VERDICTS[judgeResult(result)] ?? 'plain'}>{judgeResult(result)}</Badge>,
-      explain: 'By the true answer, after SQuAD’s normalisation.',
-    },
-    { header: 'answer', isText: true, value: ({ final_answer }) => final_answer },
-    { header: 'true answer', isText: true, value: ({ truth }) => truth },
-    {
-      header: 'F1',
-      isNumber: true,
-      isWide: true,
-      value: ({ f1 }) => f1,
-      format: (f1) => f1.toFixed(2),
-      explain: 'Words that the answer shares with the true one, 0 to 1, as SQuAD counts them.',
-    },
-    {
-      ...createCount(
-        'tokens',
-        ({ use }) => use.tokens,
-        'Tokens that models’ servers counted or packets reported, whichever are more.',
-      ),
-      isWide: true,
-    },
-    {
-      ...createCount(
-        'packets',
-        ({ use }) => use.packets,
-        'Packets of agents that the hub received and passed on.',
-      ),
-      isWide: true,
-    },
-    {
-      ...createCount(
-        'bytes',
-        ({ use }) => use.bytes,
-        'Frames that the hub read and wrote for the task, copies included.',
-      ),
-      isWide: true,
-    },
-    {
-      header: 'time',
-      isNumber: true,
-      value: ({ use }) => use.seconds * 1000,
-      format: formatMs,
-      explain: 'From the broadcast of the document to the final answer, by the hub’s clock.',
-    },
-    { header: 'task', isWide: true, isText: true, value: ({ id }) => toLine(id, 80) },
-  ];
+const detailsOfRuns = new WeakMap<RunData, readonly string[]>();
+
+/** Parses the contents of a run's packets when they are asked for. */
+function readDetails(run: RunData): readonly string[] {
+  const details: readonly string[] = detailsOfRuns.get(run) ?? JSON.parse(run.details);
+  detailsOfRuns.set(run, details);
+  return details;
+}
+
+function listAgents({ metrics }: RunData) {
+  return metrics.agents.map(({ id, tool, status, fault, tokens, refused, ...agent }) => ({
+    id,
+    tool,
+    state: status,
+    fault: fault ?? null,
+    packets: agent.packets_rx,
+    bytes: agent.bytes_rx,
+    bytesReceived: agent.bytes_tx,
+    tokens,
+    toolMs: agent.tool_us === null ? null : agent.tool_us / 1000,
+    refused,
+  }));
+}
+
+/** In the order in which a packet goes through them, what each is, and its colour: thinking first, then the mesh. */
+const PARTS = [
+  ['engine', 'the engine, which does the thinking', '--s1'],
+  ['tool', 'the tool around its engine', '--s3'],
+  ['agent', 'the agent around its tool: log and queue', '--s5'],
+  ['encode', 'the adapter, writing', '--s4'],
+  ['wire', 'system calls, kernel and event loops', '--s2'],
+  ['relay', 'the hub', '--ink'],
+  ['decode', 'the adapter, reading', '--s4'],
+  ['unknown', 'agents that did not report what they did, and the way to and from them', '--line'],
+] as const;
+
+function TimeCard({ metrics: { time_us: split, answered } }: Pick<RunData, 'metrics'>) {
+  if (split === null || split.total <= 0) return null;
+  const mesh = split.total - split.engine - split.tool - split.unknown;
+  const share = (us: number) => formatPercent(us / split.total, 0);
+  const unknown = split.unknown > 0 ? `, ${share(split.unknown)} not known` : ', every part measured';
+  const parts = PARTS.filter(([name]) => split[name] > 0);
   return (
     <Card
-      title="Answers"
-      nav="Answers"
-      id="answers"
-      about="Wrong answers first. Open one to see its packets below, and the agents’ reasoning."
+      size="half"
+      title="Where the time went"
+      nav="Time"
+      id="time"
+      about={`${share(split.engine + split.tool)} of the time is thinking, ${share(mesh)} the mesh${unknown}: ${formatMs(split.total / 1000)} of ${formatCounted(answered, 'answered task')}, along the packets that led to each answer.`}
     >
-      <ResultTable
-        label="Answers"
-        rows={rows}
-        columns={columns}
-        opened={rows.find(({ id }) => id === chosen)}
-        onOpen={({ id }) => onChoose(id === chosen ? null : id)}
-        detail={(result) => <AnswerDetail result={result} question={questions.get(result.id) ?? null} />}
+      <PartsBar
+        label="Where the time went"
+        parts={parts.map(([name, , hue]) => ({
+          name,
+          hue,
+          value: split[name],
+          text: formatMs(split[name] / 1000),
+        }))}
       />
-    </Card>
-  );
-}
-
-interface AnswerDetailProps {
-  readonly result: Result;
-  readonly question: string | null;
-}
-
-function AnswerDetail({ result, question }: AnswerDetailProps) {
-  const facts = [
-    ['Question', question],
-    ['Answer', result.status === 'answered' ? result.final_answer : null],
-    ['True answer', result.truth],
-    ['Reason', result.reason],
-  ] as const;
-  return (
-    <>
       <dl class="pairs">
-        {facts.map(([name, text]) =>
-          typeof text === 'string' ? (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{toLine(text, 2000)}</dd>
-            </div>
-          ) : null,
-        )}
+        {parts.map(([name, what]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
       </dl>
-      <Source text={result.reasoning_trace} label={`Reasoning for ${result.id}`} />
-    </>
-  );
-}
-
-type Agent = RunData['metrics']['agents'][number];
-
-/** The agents with their own logs. */
-function AgentsCard({ run }: { readonly run: RunData }) {
-  const { metrics, logs } = run;
-  const [opened, setOpened] = useState<Agent | undefined>();
-  const texts = new Map(logs.agents.map(({ id, text }) => [id, text]));
-  if (metrics.agents.length === 0) return null;
-  const columns: Column<Agent>[] = [
-    { header: 'agent', value: ({ id, tool }) => toLine(`${id} ${tool}`, 60) },
-    {
-      header: 'state',
-      value: ({ status, fault }) => (fault === undefined ? status : `${status}: ${toLine(fault, 120)}`),
-      cell: ({ status }) => <Badge tone={status === 'up' ? 'good' : 'bad'}>{status}</Badge>,
-    },
-    createCount('packets sent', ({ packets_rx }) => packets_rx, 'Packets that the hub received from it.'),
-    createCount('bytes sent', ({ bytes_rx }) => bytes_rx, 'Frames of these packets.'),
-    {
-      ...createCount(
-        'bytes received',
-        ({ bytes_tx }) => bytes_tx,
-        'Frames of packets that the hub wrote to it.',
-      ),
-      isWide: true,
-    },
-    createCount('tokens', ({ tokens }) => tokens, 'Tokens that it reported with its packets.'),
-    {
-      header: 'ms in its tool',
-      isNumber: true,
-      isWide: true,
-      value: ({ tool_us }) => (tool_us === null ? null : tool_us / 1000),
-      format: (ms) => ms.toFixed(1),
-      explain: 'By the agent’s own clock, over all packets.',
-    },
-    {
-      ...createCount('refused', ({ refused }) => refused, 'Its packets that the hub did not accept.'),
-      isWide: true,
-    },
-  ];
-  return (
-    <Card title="Agents" nav="Agents" id="agents" about="Open an agent to read the end of its log.">
-      <ResultTable
-        label="Agents"
-        rows={metrics.agents}
-        columns={columns}
-        opened={opened}
-        onOpen={(agent) => setOpened(agent === opened ? undefined : agent)}
-        detail={({ id }) => (
-          <Source text={texts.get(id) ?? 'The archive has no log of this agent.'} label={`Log of ${id}`} />
-        )}
-      />
-      {logs.traces.length > 0 && metrics.tasks === 1 ? (
-        <details>
-          <summary>Reasoning and tool calls</summary>
-          {logs.traces.map(({ task_id, text }) => (
-            <Source key={task_id} text={text} label={`Reasoning for ${task_id}`} />
-          ))}
-        </details>
-      ) : null}
     </Card>
   );
 }

@@ -1,7 +1,8 @@
 import type { BatchData } from '../../report/batch-data.ts';
 import { BASELINE } from '../../results/baseline.ts';
 import { formatDetectable } from '../../results/tables/detectable-text.ts';
-import { formatCount, formatCounted, toLine } from '../format.ts';
+import { count } from '../../terminal/table.ts';
+import { formatCounted, toLine } from '../format.ts';
 
 /** Says who is right the most often, or those who share the place, against the baseline: the one sentence to take away. */
 export function describeFinding({ teams, pairs, baseline }: BatchData): string {
@@ -10,11 +11,11 @@ export function describeFinding({ teams, pairs, baseline }: BatchData): string {
   const scored = teams.filter(({ summary }) => summary.accuracy !== null);
   if (scored.length === 0) {
     const { name, summary } = first;
-    return `${toLine(name, 60)} answered ${formatCount(summary.answered)} of ${formatCounted(summary.questions, 'question')}; no true answer is known`;
+    return `${toLine(name, 60)} answered ${count(summary.answered)} of ${formatCounted(summary.questions, 'question')}; no true answer is known`;
   }
   const most = Math.max(...scored.map(({ summary }) => summary.correct));
   const best = scored.filter(({ summary }) => summary.correct === most).map(({ name }) => name);
-  const result = `right on ${formatCount(most)} of ${formatCounted(first.summary.scored, 'question')}`;
+  const result = `right on ${count(most)} of ${formatCounted(first.summary.scored, 'question')}`;
   const base = teams.find(({ name }) => name === baseline)?.summary;
   const said = `${best.map((name) => toLine(name, 60)).join(', ')} ${best.length === 1 ? 'is' : 'are'} ${result}`;
   if (base === undefined || teams.length === 1) return said;
@@ -26,7 +27,7 @@ export function describeFinding({ teams, pairs, baseline }: BatchData): string {
   const isBetter = best.every(
     (name) => calls.find(({ other }) => other === name)?.judged.verdict === 'better',
   );
-  const against = `${said}, ${alone} on ${formatCount(base.correct)}`;
+  const against = `${said}, ${alone} on ${count(base.correct)}`;
   return isBetter ? against : `${against}: cannot tell which is better`;
 }
 
@@ -35,7 +36,7 @@ function describeUndecided(teams: BatchData['teams'], calls: BatchData['pairs'],
   const rights = teams.map(({ summary }) => summary.correct);
   const [fewest, most] = [Math.min(...rights), Math.max(...rights)];
   const scored = formatCounted(teams[0]?.summary.scored ?? 0, 'question');
-  const range = fewest === most ? formatCount(most) : `${formatCount(fewest)} to ${formatCount(most)}`;
+  const range = fewest === most ? count(most) : `${count(fewest)} to ${count(most)}`;
   const shown = calls.map(({ judged }) => judged.detectable);
   const known = shown.filter((detectable) => detectable !== null);
   const least =
@@ -62,9 +63,7 @@ export function describeOrigin({ gaia_mesh, asked, repeat, teams, source }: Batc
 export function describeMissing({ teams, repeat }: BatchData): string | null {
   const missing = teams.flatMap(({ name, summary: { not_asked, repeats, questions } }) => {
     const left = not_asked + (repeats?.not_asked ?? 0);
-    return left === 0
-      ? []
-      : [`${toLine(name, 60)} ${formatCount(left)} of ${formatCount(questions * repeat)}`];
+    return left === 0 ? [] : [`${toLine(name, 60)} ${count(left)} of ${count(questions * repeat)}`];
   });
   if (missing.length === 0) return null;
   return `The batch is not finished, so these are the figures of a part. Not asked yet: ${missing.join(', ')}. The same command with --resume asks the rest.`;
@@ -76,7 +75,7 @@ export function listNotes(batch: BatchData): string[] {
   return [
     ...(questions.length < asked
       ? [
-          `The page holds the first ${formatCounted(questions.length, 'question')} of ${formatCount(asked)}; the figures above are of all.`,
+          `The page holds the first ${formatCounted(questions.length, 'question')} of ${count(asked)}; the figures above are of all.`,
         ]
       : []),
     ...(cyclesShown < repeat

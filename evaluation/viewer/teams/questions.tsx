@@ -1,60 +1,56 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { BatchData, ShownQuestion } from '../../report/batch-data.ts';
 import type { ShownAttempt } from '../../report/shown-attempt.ts';
-import { isToolStep, splitSteps } from '../../results/failures/trace-steps.ts';
-import { formatBytes, formatCounted, formatDecimals, showHidden, toLine } from '../format.ts';
-import { Card, Select } from '../parts.tsx';
-import { type Column, ResultTable } from '../result-table.tsx';
+import { splitSteps } from '../../results/failures/trace-steps.ts';
+import { formatDecimals } from '../../terminal/table.ts';
+import { formatBytes, formatCounted, showHidden, toLine } from '../format.ts';
+import { Card, Select, Trace } from '../parts.tsx';
+import { type Column, ResultTable, Verdict } from '../result-table.tsx';
+import { judgeAnswer } from '../run/tables.tsx';
 import { listNotes } from './finding.ts';
 
-/** By the letter of the data: sign, tone and word. A letter in upper case is an answer from the cache. */
-const MARKS: Readonly<Record<string, readonly [sign: string, tone: string, word: string]>> = {
-  r: ['✓', 'good', 'right'],
-  w: ['✗', 'bad', 'wrong'],
-  f: ['!', 'warn', 'failed'],
-  t: ['T', 'warn', 'out of time'],
-  u: ['?', 'plain', 'answered, true answer not known'],
-  '-': ['·', 'plain', 'not asked'],
-};
-const UNASKED = ['·', 'plain', 'not asked'] as const;
+type Made = ReadonlyMap<string, ShownAttempt>;
 
-function readMark(letter = '-') {
-  const [sign, tone, word] = MARKS[letter.toLowerCase()] ?? UNASKED;
-  const isCached = letter !== letter.toLowerCase();
-  return { sign, tone, isCached, word: `${word}${isCached ? ', from the cache' : ''}` };
+const NOT_ASKED = 'not asked';
+
+/** Names what a team made of a question. */
+function judgeAttempt(attempt: ShownAttempt | undefined): string {
+  if (attempt === undefined) return NOT_ASKED;
+  const { status, correct, cached } = attempt;
+  return `${judgeAnswer(status, correct === null ? null : Number(correct))}${cached ? ', cached' : ''}`;
 }
 
-/** Filters by the marks of a question in the shown cycle. */
-const FILTERS: readonly (readonly [name: string, fits: (marks: string) => boolean])[] = [
+/** Filters by the number of teams that are right, of all; other words are found by the search. */
+const FILTERS: readonly (readonly [name: string, fits: (right: number, teams: number) => boolean])[] = [
   ['all questions', () => true],
-  ['teams differ', (marks) => /r/i.test(marks) && /[wft]/i.test(marks)],
-  ['no team is right', (marks) => !/r/i.test(marks)],
-  ['wrong', (marks) => /w/i.test(marks)],
-  ['failed or out of time', (marks) => /[ft]/i.test(marks)],
-  ['from a cache', (marks) => /[A-Z]/.test(marks)],
-  ['not asked', (marks) => marks.includes('-')],
+  ['teams differ', (right, teams) => right > 0 && right < teams],
+  ['no team is right', (right) => right === 0],
 ];
 
 /** Questions down, teams across, wrong answers first; a question opens to what every team made of it. */
 export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
-  const { repeat, questions, attempts } = batch;
+  const { cyclesShown, questions, attempts } = batch;
   const teams = batch.teams.map(({ name }) => name);
-  const [cycle, setCycle] = useState(0);
+  const [cycle, setCycle] = useState('1');
   const [filter, setFilter] = useState('0');
   const [opened, setOpened] = useState<ShownQuestion | undefined>();
   const notes = listNotes(batch);
-  const made = useMemo(
-    () => Map.groupBy(attempts, (attempt) => `${attempt.cycle} ${attempt.task_id}`),
-    [attempts],
-  );
+  /** By question and team, in the shown cycle. */
+  const made = useMemo(() => {
+    const own = attempts.filter((attempt) => attempt.cycle === Number(cycle));
+    const byQuestion = Map.groupBy(own, ({ task_id }) => task_id);
+    return new Map([...byQuestion].map(([id, all]) => [id, new Map(all.map((one) => [one.team, one]))]));
+  }, [attempts, cycle]);
   const rows = useMemo(() => {
-    const [, fits] = FILTERS[Number(filter)] ?? FILTERS[0] ?? ['', () => true];
-    const readMarks = (question: ShownQuestion) => question.marks[cycle] ?? '';
-    const countRight = (question: ShownQuestion) => readMarks(question).replaceAll(/[^r]/gi, '').length;
+    const [, fits = () => true] = FILTERS[Number(filter)] ?? [];
+    const countRight = ({ task_id }: ShownQuestion) =>
+      [...(made.get(task_id)?.values() ?? [])].filter(({ correct }) => correct === true).length;
     return questions
-      .filter((question) => fits(readMarks(question)))
-      .sort((a, b) => countRight(a) - countRight(b));
-  }, [questions, filter, cycle]);
+      .map((question) => ({ question, right: countRight(question) }))
+      .filter(({ right }) => fits(right, teams.length))
+      .sort((a, b) => a.right - b.right)
+      .map(({ question }) => question);
+  }, [questions, filter, made]);
   const columns: Column<ShownQuestion>[] = [
     {
       header: 'question',
@@ -63,13 +59,10 @@ export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
       cell: ({ question }) => toLine(question, 160),
     },
     { header: 'about', isWide: true, isText: true, value: (question) => toLine(describeKind(question), 80) },
-    ...teams.map(
-      (team, index): Column<ShownQuestion> => ({
-        header: toLine(team, 30),
-        value: ({ marks }) => readMark(marks[cycle]?.[index]).word,
-        cell: ({ marks }) => <Mark letter={marks[cycle]?.[index]} team={team} />,
-      }),
-    ),
+    ...teams.map((team): Column<ShownQuestion> => {
+      const judge = ({ task_id }: ShownQuestion) => judgeAttempt(made.get(task_id)?.get(team));
+      return { header: toLine(team, 30), value: judge, cell: (row) => <Verdict word={judge(row)} /> };
+    }),
   ];
   return (
     <Card
@@ -83,16 +76,10 @@ export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
         rows={rows}
         columns={columns}
         hasFilter
-        atFirst={25}
         opened={opened}
         onOpen={(question) => setOpened(question === opened ? undefined : question)}
         detail={(question) => (
-          <Attempts
-            question={question}
-            teams={teams}
-            cycle={cycle}
-            made={made.get(`${cycle + 1} ${question.task_id}`) ?? []}
-          />
+          <Attempts question={question} teams={teams} made={made.get(question.task_id) ?? new Map()} />
         )}
         tools={
           <>
@@ -102,42 +89,21 @@ export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
               options={FILTERS.map(([name], index): [string, string] => [String(index), name])}
               onChange={setFilter}
             />
-            {repeat < 2 ? null : (
+            {cyclesShown < 2 ? null : (
               <Select
                 label="Cycle"
-                value={String(cycle)}
-                options={Array.from({ length: repeat }, (_, index): [string, string] => [
-                  String(index),
+                value={cycle}
+                options={Array.from({ length: cyclesShown }, (_, index): [string, string] => [
+                  String(index + 1),
                   index === 0 ? '1 (first attempts)' : String(index + 1),
                 ])}
-                onChange={(value) => setCycle(Number(value))}
+                onChange={setCycle}
               />
             )}
-            <span class="legend">
-              {Object.keys(MARKS).map((letter) => (
-                <span key={letter}>
-                  <Mark letter={letter} /> {readMark(letter).word}
-                </span>
-              ))}
-              <span>
-                <sup>c</sup> from the cache
-              </span>
-            </span>
           </>
         }
       />
     </Card>
-  );
-}
-
-function Mark({ letter, team }: { readonly letter: string | undefined; readonly team?: string }) {
-  const { sign, tone, isCached, word } = readMark(letter);
-  return (
-    <span class={`mark ${tone}`} title={team === undefined ? undefined : `${team}: ${word}`}>
-      <span aria-hidden="true">{sign}</span>
-      {isCached ? <sup aria-hidden="true">c</sup> : null}
-      {team === undefined ? null : <span class="unseen">{word}</span>}
-    </span>
   );
 }
 
@@ -148,12 +114,11 @@ function describeKind({ level, category, file_name }: ShownQuestion): string {
 interface AttemptsProps {
   readonly question: ShownQuestion;
   readonly teams: readonly string[];
-  readonly cycle: number;
-  readonly made: readonly ShownAttempt[];
+  readonly made: Made;
 }
 
-function Attempts({ question, teams, cycle, made }: AttemptsProps) {
-  const { task_id, truths, file_name, marks } = question;
+function Attempts({ question, teams, made }: AttemptsProps) {
+  const { task_id, truths, file_name } = question;
   return (
     <div class="attempts">
       <p>{showHidden(question.question)}</p>
@@ -166,21 +131,14 @@ function Attempts({ question, teams, cycle, made }: AttemptsProps) {
           .map(showHidden)
           .join(' · ')}
       </p>
-      {teams.map((team, index) => {
-        const letter = marks[cycle]?.[index];
-        const attempt = made.find((one) => one.team === team);
+      {teams.map((team) => {
+        const attempt = made.get(team);
         return (
           <section key={team}>
             <h3>
-              <Mark letter={letter} /> {toLine(team, 60)} <small>{readMark(letter).word}</small>
+              {toLine(team, 60)} <Verdict word={judgeAttempt(attempt)} />
             </h3>
-            {attempt === undefined ? (
-              readMark(letter).word === UNASKED[2] ? null : (
-                <p class="about">This attempt’s texts are not on the page.</p>
-              )
-            ) : (
-              <AttemptDetail attempt={attempt} isOpen={teams.length === 1} />
-            )}
+            {attempt === undefined ? null : <AttemptDetail attempt={attempt} isOpen={teams.length === 1} />}
           </section>
         );
       })}
@@ -189,7 +147,7 @@ function Attempts({ question, teams, cycle, made }: AttemptsProps) {
 }
 
 function AttemptDetail({ attempt, isOpen }: { readonly attempt: ShownAttempt; readonly isOpen: boolean }) {
-  const { final_answer: answer, reason, tool_calls, reasoning_trace } = attempt;
+  const { final_answer: answer, reason, tool_calls, reasoning_trace, team } = attempt;
   const tools = tool_calls.map(({ tool, count, failed }) =>
     failed === 0 ? `${tool} ${count}` : `${tool} ${count} (${failed} failed)`,
   );
@@ -201,7 +159,10 @@ function AttemptDetail({ attempt, isOpen }: { readonly attempt: ShownAttempt; re
         {formatTaken(attempt)}
         {tools.length === 0 ? '' : ` · tools: ${toLine(tools.join(', '), 400)}`}
       </p>
-      <Trace text={reasoning_trace} team={attempt.team} isOpen={isOpen} />
+      <details open={isOpen}>
+        <summary>{`Reasoning and tool calls of ${team}: ${formatCounted(splitSteps(reasoning_trace).length, 'step')}`}</summary>
+        <Trace text={reasoning_trace} />
+      </details>
     </>
   );
 }
@@ -220,27 +181,4 @@ function formatUse({ tokens, packets, bytes, seconds, cost }: ShownAttempt['use'
     `${formatDecimals(seconds, 2)}\u00a0s`,
     ...(cost === null || cost === 0 ? [] : [`$${formatDecimals(cost, 4)}`]),
   ].join(' · ');
-}
-
-interface TraceProps {
-  readonly text: string;
-  readonly team: string;
-  readonly isOpen: boolean;
-}
-
-/** Reasoning and tool calls in their order. */
-function Trace({ text, team, isOpen }: TraceProps) {
-  const steps = splitSteps(text);
-  return (
-    <details open={isOpen}>
-      <summary>{`Reasoning and tool calls of ${team}: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}</summary>
-      <ol class="trace">
-        {steps.map((step, index) => (
-          <li key={index} class={isToolStep(step) ? 'tool-step' : undefined}>
-            {showHidden(step)}
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
 }

@@ -1,23 +1,10 @@
-import { useState } from 'preact/hooks';
 import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
-import { formatPoints } from '../../terminal/table.ts';
+import type { Compared } from '../../results/paired-teams.ts';
+import { count, formatDecimals, formatPercent, formatPoints } from '../../terminal/table.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
-import { formatCount, formatDecimals, formatPercent, toLine, UNKNOWN } from '../format.ts';
-import { Badge, Card, Choice, type Tone } from '../parts.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
-
-type Pair = BatchData['pairs'][number];
-type Judged = Pair['judged'];
-
-const POINTS =
-  'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is. Attempts at one question resemble each other and count as one value, so repeats narrow it less than more questions would.';
-const P_VALUE = 'Chance of such a difference between equal teams: two-sided, after Holm’s correction.';
-
-const VERDICTS: Readonly<Record<string, Tone>> = { better: 'good', worse: 'bad' };
-
-function VerdictBadge({ judged, word }: { readonly judged: Judged | undefined; readonly word: string }) {
-  return <Badge tone={VERDICTS[judged?.verdict ?? ''] ?? 'plain'}>{word}</Badge>;
-}
+import { toLine, UNKNOWN } from '../format.ts';
+import { Card } from '../parts.tsx';
+import { type Column, createCount, ResultTable, readTone, Verdict } from '../result-table.tsx';
 
 /** The share that each team has right, with intervals, and against the baseline. */
 export function ScoreCard({ batch }: { readonly batch: BatchData }) {
@@ -27,7 +14,6 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
   const isScored = teams.some(({ summary }) => summary.accuracy !== null);
   const most = Math.min(1, Math.max(0.1, ...teams.map(({ summary }) => summary.high ?? 0)) * 1.05);
   const base = teams.find(({ name }) => name === baseline)?.summary.accuracy ?? null;
-  const swings = Math.max(1, ...pairs.flatMap(({ won, lost }) => [won, lost]));
   const scale = {
     low: 0,
     high: most,
@@ -36,11 +22,8 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * most),
     format: (share: number) => formatPercent(share, 0),
   };
-  const wordVerdict = (name: string) => {
-    if (name === baseline) return 'baseline';
-    const pair = against.get(name);
-    return pair === undefined ? 'no question in common' : pair.judged.verdict;
-  };
+  const judge = ({ name }: TeamFigures) =>
+    name === baseline ? 'baseline' : (against.get(name)?.judged.verdict ?? 'no question in common');
   const columns: Column<TeamFigures>[] = [
     { header: 'team', value: ({ name }) => toLine(name, 60) },
     {
@@ -48,19 +31,15 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
       isNumber: true,
       value: ({ summary }) => (summary.accuracy === null ? null : summary.correct),
       cell: ({ summary }) =>
-        summary.accuracy === null
-          ? UNKNOWN
-          : `${formatCount(summary.correct)} / ${formatCount(summary.scored)}`,
+        summary.accuracy === null ? UNKNOWN : `${count(summary.correct)} / ${count(summary.scored)}`,
       explain: 'By GAIA’s official scorer; whatever failed, ran out of time or was not asked is wrong.',
     },
     ...(hasBaseline
       ? [
           {
             header: 'verdict',
-            value: ({ name }: TeamFigures) => wordVerdict(name),
-            cell: ({ name }: TeamFigures) => (
-              <VerdictBadge judged={against.get(name)?.judged} word={wordVerdict(name)} />
-            ),
+            value: judge,
+            cell: (team: TeamFigures) => <Verdict word={judge(team)} />,
             explain: `Against ${baseline} on the same questions. A difference is called where its interval does not reach 0, corrected for all comparisons that were declared before the run (Holm).`,
           },
         ]
@@ -75,16 +54,11 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
               summary.low === null || summary.high === null
                 ? null
                 : `${formatPercent(summary.low)} to ${formatPercent(summary.high)}`,
-            cell: ({ name, summary }: TeamFigures) =>
-              summary.accuracy === null || summary.low === null ? (
-                UNKNOWN
-              ) : (
-                <Forest
-                  scale={scale}
-                  interval={{ at: summary.accuracy, low: summary.low, high: summary.high }}
-                  tone={VERDICTS[against.get(name)?.judged.verdict ?? ''] ?? ''}
-                />
-              ),
+            cell: (team: TeamFigures) => {
+              const { accuracy: at, low, high } = team.summary;
+              if (at === null || low === null) return UNKNOWN;
+              return <Forest scale={scale} interval={{ at, low, high }} tone={readTone(judge(team))} />;
+            },
             explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
           },
         ]
@@ -104,7 +78,7 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
       ),
       isWide: true,
     },
-    ...(hasBaseline ? listDifferenceColumns(against, baseline, swings) : []),
+    ...(hasBaseline ? listPairColumns<TeamFigures>(baseline, ({ name }) => against.get(name), pairs) : []),
   ];
   return (
     <Card
@@ -122,52 +96,54 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
   );
 }
 
-function listDifferenceColumns(
-  against: ReadonlyMap<string, Pair>,
-  baseline: string,
-  swings: number,
-): Column<TeamFigures>[] {
-  const read = (name: string) => against.get(name);
+/** Lists what is told of two teams on the same questions. */
+function listPairColumns<Row>(
+  against: string,
+  read: (row: Row) => Compared | undefined,
+  all: readonly Compared[],
+): Column<Row>[] {
+  const most = Math.max(1, ...all.flatMap(({ won, lost }) => [won, lost]));
   return [
     {
-      header: `points more than ${baseline}`,
+      header: `points more than ${against}`,
       isNumber: true,
-      value: ({ name }) => read(name)?.judged.difference ?? null,
+      value: (row) => read(row)?.judged.difference ?? null,
       format: formatPoints,
-      cell: ({ name }) => {
-        const judged = read(name)?.judged;
+      cell: (row) => {
+        const judged = read(row)?.judged;
         return judged === undefined
           ? UNKNOWN
           : `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`;
       },
-      explain: POINTS,
+      explain:
+        'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is. Attempts at one question resemble each other and count as one value, so repeats narrow it less than more questions would.',
     },
     {
       header: 'lost · won',
       isWide: true,
-      value: ({ name }) => {
-        const pair = read(name);
+      value: (row) => {
+        const pair = read(row);
         return pair === undefined ? null : `${pair.won} : ${pair.lost}`;
       },
-      cell: ({ name }) => {
-        const pair = read(name);
-        return pair === undefined ? UNKNOWN : <Swing won={pair.won} lost={pair.lost} most={swings} />;
+      cell: (row) => {
+        const pair = read(row);
+        return pair === undefined ? UNKNOWN : <Swing won={pair.won} lost={pair.lost} most={most} />;
       },
-      explain: `Questions that only one of the two got right, or that it got right more often than ${baseline}.`,
+      explain: `Questions that only one of the two got right, or that it got right more often than ${against}.`,
     },
     {
       header: 'p',
       isNumber: true,
       isWide: true,
-      value: ({ name }) => read(name)?.judged.adjustedP ?? null,
+      value: (row) => read(row)?.judged.adjustedP ?? null,
       format: formatP,
-      explain: P_VALUE,
+      explain: 'Chance of such a difference between equal teams: two-sided, after Holm’s correction.',
     },
     {
       header: 'detects',
       isNumber: true,
       isWide: true,
-      value: ({ name }) => read(name)?.judged.detectable ?? null,
+      value: (row) => read(row)?.judged.detectable ?? null,
       format: (detectable) => formatDecimals(detectable * 100, 1),
       explain: 'The smallest difference in points that as many such questions detect in four of five runs.',
     },
@@ -182,12 +158,12 @@ function Swing({ won, lost, most }: { readonly won: number; readonly lost: numbe
   return (
     <span class="swing">
       <span>
-        {formatCount(lost)}
+        {count(lost)}
         <i class="lost" style={{ width: `${(lost / most) * 44}px` }} />
       </span>
       <span>
         <i class="won" style={{ width: `${(won / most) * 44}px` }} />
-        {formatCount(won)}
+        {count(won)}
       </span>
     </span>
   );
@@ -196,64 +172,39 @@ function Swing({ won, lost, most }: { readonly won: number; readonly lost: numbe
 interface PairRow {
   readonly team: string;
   readonly against: string;
-  readonly pair: Omit<Pair, 'base' | 'other'>;
+  readonly pair: Compared;
 }
 
-/** Every pair of teams, and each team against itself, where there is more than the table of scores says. */
+/** Pairs of teams beyond those with the baseline, and each team against itself. */
 export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly batch: BatchData }) {
-  if (!pairs.some(({ base }) => base !== baseline) && itself.length === 0) return null;
   const rows: PairRow[] = [
-    ...pairs.map((pair) => ({ team: pair.other, against: pair.base, pair })),
+    ...pairs
+      .filter(({ base }) => base !== baseline)
+      .map((pair) => ({ team: pair.other, against: pair.base, pair })),
     ...itself.map(([team, pair]) => ({ team: `${team}, second attempts`, against: 'its first', pair })),
   ];
-  const isCalled = ({ judged }: PairRow['pair']) => judged.verdict !== 'cannot tell';
-  const called = pairs.filter(isCalled).length;
-  const apart = itself.filter(([, pair]) => isCalled(pair)).map(([team]) => team);
-  const luck =
-    itself.length === 0
-      ? ''
-      : apart.length === 0
-        ? ' Asked again, no team differs from itself.'
-        : ` Asked again, ${apart.join(', ')} differs from itself: it has learned, or it is luck.`;
+  if (rows.length === 0) return null;
   const columns: Column<PairRow>[] = [
     { header: 'team', value: ({ team }) => toLine(team, 60) },
     { header: 'against', value: ({ against }) => toLine(against, 60) },
     {
       header: 'verdict',
       value: ({ pair }) => pair.judged.verdict,
-      cell: ({ pair }) => <VerdictBadge judged={pair.judged} word={pair.judged.verdict} />,
+      cell: ({ pair }) => <Verdict word={pair.judged.verdict} />,
     },
-    {
-      header: 'points more',
-      isNumber: true,
-      value: ({ pair }) => pair.judged.difference,
-      format: formatPoints,
-      cell: ({ pair: { judged } }) =>
-        `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`,
-      explain: POINTS,
-    },
-    createCount(
-      'won',
-      ({ pair }) => pair.won,
-      'Questions that the team got right more often than the other.',
+    ...listPairColumns<PairRow>(
+      'the other',
+      ({ pair }) => pair,
+      rows.map(({ pair }) => pair),
     ),
-    createCount('lost', ({ pair }) => pair.lost, 'Questions that the other got right more often.'),
-    {
-      header: 'p',
-      isNumber: true,
-      isWide: true,
-      value: ({ pair }) => pair.judged.adjustedP,
-      format: formatP,
-      explain: P_VALUE,
-    },
   ];
   return (
     <Card
-      title="Every pair of teams"
+      title="Further pairs"
       id="pairs"
-      about={`Of ${formatCount(pairs.length)} pairs ${formatCount(called)} differ detectably.${luck} Verdicts are not transitive: a may be better than b, and c differ from neither.`}
+      about="Verdicts are not transitive: a may be better than b, and c differ from neither. A team that differs from itself has learned, or it is luck."
     >
-      <ResultTable label="Every pair of teams" rows={rows} columns={columns} />
+      <ResultTable label="Further pairs" rows={rows} columns={columns} />
     </Card>
   );
 }
@@ -261,35 +212,35 @@ export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly bat
 /** Kinds of questions that are shown: a file may name each question's own. */
 const MAX_GROUPS = 40;
 
-/** Accuracy by level or kind of question, a column a team; the shade is the accuracy. */
+interface Group {
+  readonly key: 'levels' | 'categories';
+  readonly name: string;
+}
+
+/** Accuracy by level and by kind of question, a column a team; the shade is the accuracy. */
 export function GroupsCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
-  const groupings = (['levels', 'categories'] as const)
-    .map((key) => ({ key, groups: listGroups(teams, key) }))
-    .filter(({ groups }) => groups.length > 1);
-  const [chosen, setChosen] = useState(0);
-  const grouping = groupings[chosen] ?? groupings[0];
-  if (grouping === undefined) return null;
-  const { key, groups } = grouping;
-  const columns: Column<string>[] = [
+  const groups = [...listGroups(teams, 'levels'), ...listGroups(teams, 'categories')];
+  if (groups.length === 0) return null;
+  const columns: Column<Group>[] = [
     {
-      header: key === 'levels' ? 'level' : 'kind',
-      value: (group) => toLine(key === 'levels' ? `level ${group}` : group, 60),
+      header: 'questions',
+      value: ({ key, name }) => toLine(key === 'levels' ? `level ${name}` : name, 60),
     },
-    ...teams.map(({ name, summary }): Column<string> => {
-      const read = (group: string) => summary[key][group];
+    ...teams.map(({ name: team, summary }): Column<Group> => {
+      const read = ({ key, name }: Group) => summary[key][name];
       return {
-        header: toLine(name, 40),
+        header: toLine(team, 40),
         isNumber: true,
         value: (group) => read(group)?.accuracy ?? null,
         format: formatPercent,
-        explain: `Right answers of ${toLine(name, 40)} among the questions of the row, by first attempts.`,
+        explain: `Right answers of ${toLine(team, 40)} among the questions of the row, by first attempts.`,
         cell: (group) => {
           const figures = read(group);
           if (figures === undefined || figures.accuracy === null) return UNKNOWN;
           const { accuracy, correct, scored, low, high } = figures;
           return (
             <span class="shade" style={{ '--share': `${Math.round(accuracy * 60)}%` }}>
-              {`${formatCount(correct)} of ${formatCount(scored)}`}
+              {`${count(correct)} of ${count(scored)}`}
               <small>{`${formatPercent(low ?? 0, 0)} to ${formatPercent(high ?? 1, 0)}`}</small>
             </span>
           );
@@ -299,32 +250,23 @@ export function GroupsCard({ teams }: { readonly teams: readonly TeamFigures[] }
   ];
   return (
     <Card
-      size="half"
-      title={`Right answers by ${key === 'levels' ? 'level' : 'kind'}`}
+      title="Right answers by level and kind"
       id="groups"
       about="First attempts, with the 95 % interval of the accuracy; a stronger shade is a higher accuracy. Groups of a few questions tell little: look at the interval."
-      tools={
-        groupings.length < 2 ? undefined : (
-          <Choice
-            label="Questions grouped by"
-            names={groupings.map((one) => (one.key === 'levels' ? 'levels' : 'kinds'))}
-            chosen={chosen}
-            onChoice={setChosen}
-          />
-        )
-      }
     >
-      <ResultTable label="Right answers by group" rows={groups} columns={columns} />
+      <ResultTable label="Right answers by level and kind" rows={groups} columns={columns} />
     </Card>
   );
 }
 
-function listGroups(teams: readonly TeamFigures[], key: 'levels' | 'categories'): string[] {
+/** Lists the levels or kinds of questions, the largest first; a single one would repeat the scores. */
+function listGroups(teams: readonly TeamFigures[], key: Group['key']): Group[] {
   const sizes = new Map<string, number>();
   for (const { summary } of teams)
-    for (const [group, { questions }] of Object.entries(summary[key])) sizes.set(group, questions);
+    for (const [name, { questions }] of Object.entries(summary[key])) sizes.set(name, questions);
+  if (sizes.size < 2) return [];
   return [...sizes]
     .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_GROUPS)
-    .map(([group]) => group);
+    .map(([name]) => ({ key, name }));
 }

@@ -1,26 +1,20 @@
 import type { BatchData } from '../../report/batch-data.ts';
 import { formatDate } from '../format.ts';
 import { Notes, Title } from '../parts.tsx';
-import { CostCard, ScoreCostCard } from './costs.tsx';
+import { CostCard } from './costs.tsx';
 import { CyclesCard } from './cycles.tsx';
 import { describeFinding, describeMissing, describeOrigin } from './finding.ts';
 import { QuestionsCard } from './questions.tsx';
 import { GroupsCard, PairsCard, ScoreCard } from './scores.tsx';
-import { WorkCards } from './work.tsx';
-
-interface PartProps {
-  readonly batch: BatchData;
-  readonly isFirst: boolean;
-}
+import { WorkCard } from './work.tsx';
 
 /** Teams on the same questions: who is right how often, at what cost, and on what. */
-export function TeamsPart({ batch, isFirst }: PartProps) {
+export function TeamsPage({ batch }: { readonly batch: BatchData }) {
   const { teams, endedAt } = batch;
   const missing = describeMissing(batch);
   return (
     <>
       <Title
-        isFirst={isFirst}
         title={describeFinding(batch)}
         lede={describeOrigin(batch)}
         command={batch.command}
@@ -31,11 +25,10 @@ export function TeamsPart({ batch, isFirst }: PartProps) {
         <ScoreCard batch={batch} />
         <QuestionsCard batch={batch} />
         <PairsCard batch={batch} />
-        <ScoreCostCard teams={teams} baseline={batch.baseline} />
         <GroupsCard teams={teams} />
-        <CostCard batch={batch} />
         <CyclesCard teams={teams} />
-        <WorkCards teams={teams} />
+        <CostCard teams={teams} />
+        <WorkCard teams={teams} />
       </div>
     </>
   );

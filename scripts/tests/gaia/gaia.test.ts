@@ -75,11 +75,11 @@ describe('gaia on a file of questions', () => {
     expect(page).toContain('Who built the bridge over the Orra?');
     expect(page).toContain('"baseline":"single"');
     for (const name of ['a.jsonl', 'a.jsonl.journal', 'a.batch.json']) {
-      const again = await callCli(['report', '--gaia', name, '--out', 'again.html'], { cwd: folder });
+      const again = await callCli(['report', name, '--out', 'again.html'], { cwd: folder });
       expect(again).toMatchObject({ code: 0, stdout: `${path.join(folder, 'again.html')}\n` });
       expect(read('again.html')).toBe(page);
     }
-    const beside = await callCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    const beside = await callCli(['report', 'a.jsonl'], { cwd: folder });
     expect(beside.stdout).toBe(`${path.join(folder, 'a.report.html')}\n`);
   });
 
@@ -148,7 +148,7 @@ describe('gaia on a file of questions', () => {
     const before = readFileSync(path.join(folder, 'a.jsonl.journal'), 'utf8');
     const whole = before.slice(0, before.lastIndexOf('\n') + 1);
     expect(existsSync(path.join(folder, 'a.jsonl'))).toBe(false);
-    const pageOfKilled = await callCli(['report', '--gaia', 'a.jsonl'], { cwd: folder });
+    const pageOfKilled = await callCli(['report', 'a.jsonl'], { cwd: folder });
     expect(readFileSync(path.join(folder, 'a.report.html'), 'utf8')).toContain('The batch is not finished');
 
     const { code, stderr } = await callCli(['gaia', ...args, '--resume'], { cwd: folder });

@@ -138,7 +138,7 @@ describe('a file of tasks', () => {
     expect(stdout).toMatch(/See \S*results\.jsonl/);
 
     const run = await readArchivedRun(path.join(out, 'run_artifacts.tar.gz'));
-    const { results, tasks: shown } = await buildRunData(run);
+    const { results, tasks: shown } = buildRunData(run);
     expect(results.map(({ normalized_em, truth }) => [normalized_em, truth])).toEqual([
       [1, '1804'],
       [0, '1999'],

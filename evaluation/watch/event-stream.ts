@@ -1,40 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ReportData } from '../report/page-data.ts';
-import type { Details } from './details.ts';
 import type { EventFeed } from './event-feed.ts';
-import type { Answer, PageRequest } from './page-server.ts';
-
-/** The source of a page: events, details and the final report. */
-export interface WatchedRun {
-  readonly feed: EventFeed;
-  readonly details: Details;
-  /** Returns the report of a finished run; undefined if the page already shows everything. */
-  readonly report: () => Promise<ReportData | undefined>;
-}
-
-/** Answers a request of a run's page; undefined for an unknown path. */
-export async function answerRequest(
-  { feed, details, report }: WatchedRun,
-  { path, query, lastEventId, response }: PageRequest,
-  name = path,
-): Promise<Answer | undefined> {
-  const asked = (name: string) => query.get(name) ?? '';
-  switch (name) {
-    case 'events':
-      streamEvents(feed, response, lastEventId + 1);
-      return 'streams';
-    case 'log':
-      return { json: (await details.log(asked('run'), asked('agent'))) ?? null };
-    case 'reasoning':
-      return { json: (await details.reasoning(asked('run'), asked('question'))) ?? null };
-    case 'packet':
-      return { json: (await details.packet(asked('run'), asked('from'), asked('id'))) ?? null };
-    case 'report':
-      return { json: (await report()) ?? null };
-    default:
-      return undefined;
-  }
-}
 
 /** Events in one write, about 100 kB; it also bounds the data that waits for a slow page. */
 const EVENTS_A_WRITE = 500;

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { EventFeed } from './event-feed.ts';
-import { streamEvents } from './watched-run.ts';
+import { streamEvents } from './event-stream.ts';
 
 /** A feed behind a server, and the server's end of its first stream. */
 async function served() {

@@ -1,0 +1,31 @@
+import { openBatch, summarizeTeams } from '../batch/finished-batch.ts';
+import { readComparison } from '../compare/comparison-file.ts';
+import { readBatchData } from './batch-data.ts';
+import type { ReportData } from './page-data.ts';
+import { readArchivedRun } from './run/archived-run.ts';
+import { buildRunData } from './run/run-data.ts';
+
+/** A file with a result of this program. */
+export interface ResultFile {
+  readonly kind: 'run' | 'batch' | 'comparison';
+  /** The archive of a run, the answers of a batch or a file beside them, or `comparison.json`. */
+  readonly file: string;
+}
+
+/** @throws MeshError if the file is missing, damaged or of another kind */
+export async function readReport({ kind, file }: ResultFile): Promise<ReportData> {
+  switch (kind) {
+    case 'run':
+      return { kind, run: buildRunData(await readArchivedRun(file)) };
+    case 'comparison':
+      return { kind, comparison: readComparison(file) };
+    case 'batch': {
+      const batch = openBatch(file);
+      try {
+        return { kind, batch: readBatchData({ batch, summaries: summarizeTeams(batch) }) };
+      } finally {
+        batch.close();
+      }
+    }
+  }
+}
