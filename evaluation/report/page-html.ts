@@ -47,6 +47,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
  * Formats a value as JSON that can stand in a `<script>` element whatever its texts say: without `<` there is no end of the element, no
  * comment and no other element in it. It parses to the same value.
  */
-export function formatEmbeddedJson(value: unknown): string {
+function formatEmbeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (character) => ESCAPES[character] ?? character);
 }
