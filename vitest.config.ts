@@ -13,7 +13,6 @@ const ALONE = [
   'tools/http/fetch.test.ts',
   // The memory and the processor time of the whole process are measured.
   'core/wire/frame.test.ts',
-  'lab/fuzz/hostile-bytes.test.ts',
   'protocols/layers/compression.test.ts',
 ];
 

@@ -13,19 +13,6 @@ describe('json', () => {
     expect(Buffer.from(codec.encode(plainPacket)).toString()).toBe(plainText);
   });
 
-  it.each(['type', 'from', 'to', 'token_used'])('says that %s comes twice, however it is written', (key) => {
-    const again = `"${key}":${JSON.stringify(Object(plainPacket)[key])}`;
-    const escaped = again.replace(key, `\\u00${key.charCodeAt(0).toString(16)}${key.slice(1)}`);
-    for (const member of [again, escaped]) {
-      const [first, last] = [
-        plainText.replace('{', `{${member},`),
-        plainText.replace(/\}$/, ` , ${member} }`),
-      ];
-      for (const text of [first, last]) expect(() => decode(text)).toThrow(`the key ${key} comes twice`);
-      expect(() => peek(first)).toThrow(`the key ${key} comes twice`);
-    }
-  });
-
   it.each([
     ['nothing', ''],
     ['white space', ' \n'],

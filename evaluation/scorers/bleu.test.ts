@@ -46,27 +46,6 @@ it.each(
   expect(tokenizeBleu(`${mark}1`)).toEqual(isApart || ',.'.includes(mark) ? [mark, '1'] : [`${mark}1`]);
 });
 
-it.each([
-  ['&quot;&quot; &amp;&amp; &lt;&lt; &gt;&gt;', '" " & & < < > >'],
-  ['&amp;quot;', '& quot ;'],
-  ['<skipped>a<skipped> b', 'a b'],
-  ['a-\nb-\nc', 'abc'],
-  ['a\nb\nc', 'a b c'],
-  ['1-2-3', '1 - 2 - 3'],
-  ['a-1', 'a-1'],
-  ['1-a', '1 - a'],
-  ['9-9', '9 - 9'],
-  ['0,0', '0,0'],
-  ['0,a', '0 , a'],
-  ['a.0', 'a . 0'],
-  ['1.5.', '1.5 .'],
-  ['  a  b  ', 'a b'],
-  ['.', '.'],
-  ['azAZ09', 'azAZ09'],
-])('the tokens of %j are %j', (text, expected) => {
-  expect(tokenizeBleu(text).join(' ')).toBe(expected);
-});
-
 // The counts, by n from 1 to 4, are matches/n-grams of the prediction; where none match, the k-th such order
 // counts as (1/2^k)/n-grams. Orders that the prediction is too short for are left out of the mean.
 describe('by the definition', () => {
@@ -94,36 +73,12 @@ describe('by the definition', () => {
       'there is a cat on the mat',
       Math.exp(1 - 7 / 6) * mean(5 / 6, 2 / 5, 1 / 4, 1 / 2 / 3),
     ],
-    // It cost $ 1,000.50 in the U . S . market . against the same up to the last S and point.
-    [
-      'numbers and abbreviations',
-      'It cost $1,000.50 in the U.S. market.',
-      'It cost $1,000.50 in the U.S.',
-      mean(10 / 12, 9 / 11, 8 / 10, 7 / 9),
-    ],
     ['entities', '&quot;Yes&quot; &amp; no', '"Yes" & no', 100],
-    // don't stop: two tokens against three.
-    ['an apostrophe', "don't stop", 'do not stop', Math.exp(1 - 3 / 2) * mean(1 / 2, 1 / 2 / 1)],
-    // Red Fort Delhi against Red Fort , Delhi.
-    [
-      'a missing comma',
-      'Red Fort Delhi',
-      'Red Fort, Delhi',
-      Math.exp(1 - 4 / 3) * mean(3 / 3, 1 / 2, 1 / 2 / 1),
-    ],
     ['the reverse', 'a b c d e f g h', 'h g f e d c b a', mean(8 / 8, 1 / 2 / 7, 1 / 4 / 6, 1 / 8 / 5)],
-    // Five of six words in order; of n-grams no more than four words long.
-    ['one word off at the end', 'a b c d e x', 'a b c d e f', mean(5 / 6, 4 / 5, 3 / 4, 2 / 3)],
-    ['as many words', 'a b', 'a c', mean(1 / 2, 1 / 2 / 1)],
-    ['one word fewer', 'a b c', 'a b c d', Math.exp(1 - 4 / 3) * 100],
-    ['one word more', 'a b c d', 'a b c', mean(3 / 4, 2 / 3, 1 / 2, 1 / 2 / 1)],
-    ['one word of many', 'a', 'a b c d', Math.exp(1 - 4 / 1) * 100],
-    ['a word twice that the truth has twice', 'a a', 'a b a', Math.exp(1 - 3 / 2) * mean(2 / 2, 1 / 2 / 1)],
     ['a pair twice that the truth has once', 'a b a b', 'a b', mean(2 / 4, 1 / 3, 1 / 2 / 2, 1 / 4 / 1)],
     // `ab c` and `a bc` are the same letters and other words.
     ['other words of the same letters', 'ab c', 'a bc ab', Math.exp(1 - 3 / 2) * mean(1 / 2, 1 / 2 / 1)],
     ['no prediction', '', 'Oslo', 0],
-    ['no truth', 'Oslo', '', 0],
     ['neither', '', '', 0],
   ])('%s', (_case, prediction, truth, expected) => {
     expect(scoreSentenceBleu(prediction, truth)).toBeCloseTo(expected, 9);

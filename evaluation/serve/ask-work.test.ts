@@ -3,7 +3,7 @@ import type { WorkEvent } from '@gaia-mesh/stacks/a2a/work.ts';
 import { describe, expect, it, test, vi } from 'vitest';
 import { attemptOf } from '../batch/testing/results.ts';
 import { type Answer, type AskRequest, toAnswer } from './ask.ts';
-import { askWork, buildTeamCard } from './ask-work.ts';
+import { askWork } from './ask-work.ts';
 
 const answered: Answer = {
   answer: 'Paris',
@@ -91,41 +91,9 @@ describe('a message', () => {
     expect(request).toBeUndefined();
     expect(said).toEqual([['TASK_STATE_REJECTED', expect.stringContaining(reason)]]);
   });
-
-  it('of the largest question is taken', async () => {
-    const question = 'x'.repeat(64 * 1024);
-    expect((await work([{ text: question }])).request).toEqual({ question, document: undefined });
-  });
 });
 
 describe('the work on a message', () => {
-  it('says that it goes on, what agents send, and the answer as text and as data', async () => {
-    const { events, said, signal, given } = await work(
-      [{ text: 'Q' }],
-      async (_request, _signal, onProgress) => {
-        onProgress({ packets: 3, agent: '1', type: 'triples' });
-        return answered;
-      },
-    );
-    expect(said).toEqual([
-      ['TASK_STATE_WORKING', undefined],
-      ['TASK_STATE_WORKING', 'agent 1 sent triples (packet 3)'],
-      ['TASK_STATE_COMPLETED', undefined],
-    ]);
-    expect(events.at(-2)).toMatchObject({
-      kind: 'artifact',
-      lastChunk: true,
-      artifact: {
-        name: 'answer',
-        parts: [
-          { text: 'Paris', mediaType: 'text/plain' },
-          { data: answered, mediaType: 'application/json' },
-        ],
-      },
-    });
-    expect(signal).toBe(given);
-  });
-
   it.each<[what: string, ask: Ask, end: [state: string, text: string]]>([
     [
       'a team that failed',
@@ -153,33 +121,6 @@ describe('the work on a message', () => {
     expect(said.at(-1)).toEqual(end);
     expect(events.filter(({ kind }) => kind === 'artifact')).toEqual([]);
   });
-
-  it('shortens a reason that is too long', async () => {
-    const { said } = await work([{ text: 'Q' }], () => Promise.reject(new Error('x'.repeat(5000))));
-    expect(String(said.at(-1)?.[1]).length).toBeLessThan(1100);
-  });
-});
-
-test('the card says what the team answers, what it takes, and that it needs the token', () => {
-  expect(buildTeamCard('team', 'A team', '1.2', true)).toEqual({
-    name: 'team',
-    description: 'A team',
-    version: '1.2',
-    capabilities: { streaming: true, pushNotifications: true },
-    defaultInputModes: ['text/plain', 'text/markdown', 'application/json'],
-    defaultOutputModes: ['text/plain', 'application/json'],
-    skills: [
-      {
-        id: 'ask',
-        name: 'Answer a question',
-        description: expect.stringMatching(/^A team\. .*question.*document/),
-        tags: ['question-answering'],
-      },
-    ],
-    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
-    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-  });
-  expect(Object.keys(buildTeamCard('team', 'A team', '1.2', false))).not.toContain('securitySchemes');
 });
 
 test.each(['answered', 'failed', 'timeout'] as const)(

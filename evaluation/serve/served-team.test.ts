@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
@@ -60,15 +59,6 @@ describe('a served team', () => {
     expect(await served.close()).toEqual({ tasks: 1 });
   });
 
-  it('keeps each attempt in the file of results, and leaves no agents behind where that cannot be written', async () => {
-    const { served, resultsFile } = await start();
-    await served.ask({ question: 'Q' }, signal, ignore);
-    await served.close();
-    const lines = readFileSync(resultsFile, 'utf8').trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ task_id: 'ask-1', raw_answer: 'Yes' }]);
-    await expect(start({}, answerYes, 'missing/results.jsonl')).rejects.toThrow('cannot be written');
-  });
-
   it('hands on a document, or the one that it has, and no half of a letter', async () => {
     const { served, ask } = await start({ document: 'own' });
     await served.ask({ question: 'Q\ud800' }, signal, ignore);
@@ -77,18 +67,6 @@ describe('a served team', () => {
       ['Q\ufffd', 'own'],
       ['Q', 'mine'],
     ]);
-  });
-
-  it('takes so many bytes of a question and its document, and not one more', async () => {
-    const { served, ask } = await start({ document: 'a document of its own, which does not count' });
-    await served.ask({ question: 'ééé', document: 'four' }, signal, ignore);
-    await expect(served.ask({ question: 'ééé', document: 'fiver' }, signal, ignore)).rejects.toThrow(
-      'question and document: expected at most 10 bytes, came 11',
-    );
-    await expect(served.ask({ question: 'x'.repeat(11) }, signal, ignore)).rejects.toMatchObject({
-      code: 'limit',
-    });
-    expect(ask).toHaveBeenCalledTimes(1);
   });
 
   it('gives the turn on when a task has failed', async () => {

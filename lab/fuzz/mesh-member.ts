@@ -12,7 +12,7 @@ import { listen } from './loopback.ts';
 import { Defect, tryCall } from './target.ts';
 
 /** Secret of the run. */
-export const SECRET = 'known to the members';
+const SECRET = 'known to the members';
 
 /** An agent of a live mesh after a good handshake: it receives packets, and writes on request. */
 export class MeshMember {

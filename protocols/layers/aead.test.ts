@@ -155,25 +155,6 @@ describe.each([createAeadLayer('aes-256-gcm'), createAeadLayer('chacha20-poly130
     expect(() => run({ seed: runKey }).reader.unseal(sealed)).toThrow(refused);
   });
 
-  it('refuses a frame with a bit flipped anywhere', () => {
-    const { writer, reader } = run();
-    const sealed = Buffer.from(writer.seal(Buffer.from('text')));
-    for (let bit = 0; bit < sealed.length * 8; bit++) {
-      const flipped = Buffer.from(sealed);
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(() => reader.unseal(flipped), `bit ${bit}`).toThrow(refused);
-    }
-  });
-
-  it('refuses a frame cut anywhere, and one with more behind it', () => {
-    const { writer, reader } = run();
-    const sealed = Buffer.from(writer.seal(Buffer.from('text')));
-    for (let length = 0; length < sealed.length; length++) {
-      expect(() => reader.unseal(sealed.subarray(0, length)), `${length} bytes`).toThrow(refused);
-    }
-    expect(() => reader.unseal(Buffer.concat([sealed, Buffer.of(0)]))).toThrow(refused);
-  });
-
   // A shorter GCM tag is the beginning of the whole one, and Node takes one of 4 bytes unless an option
   // forbids it.
   it.each([0, 4, 8, 12, 13, 14, 15])('refuses a tag of %i bytes', (tagBytes) => {

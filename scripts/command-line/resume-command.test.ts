@@ -74,16 +74,6 @@ test.each(['usage', 'config', 'locked'] as const)(
   },
 );
 
-test('a command without a batch says nothing of one, even after one in the same process', async () => {
-  await fail(full(), () => resumption.begin());
-  expect(await fail(new MeshError('io', 'it broke'), () => undefined)).toBe('gaia-mesh: it broke\n');
-});
-
-test('the command that asks everything again has no --resume, wherever it stood', () => {
-  process.argv = [...argv.slice(0, 2), 'gaia', '--resume', '--limit', '3'];
-  expect(resumption.again()).toMatch(/gaia -- --limit 3$/);
-});
-
 test('the command that goes on has no limit that the batch used up', () => {
   const words = ['--max-tokens', '30', '--limit', '3', '--max-cost=0.1', '--max-time', '9'];
   process.argv = [...argv.slice(0, 2), 'gaia', ...words];

@@ -79,17 +79,6 @@ describe('of a server that lists models as OpenAI does', () => {
     list = { object: 'list', data: ids.map((id) => ({ id })) };
     expect(await queryModelCapabilities('openai', { host, model, environment })).toMatchObject({ isThere });
   });
-
-  test.each([[{ models: ['k'] }], [['k']], ['none']])(
-    'nothing is known from another list: %j',
-    async (other) => {
-      list = other;
-      const isThere = null;
-      expect(await queryModelCapabilities('openai', { host, model: 'm', environment })).toMatchObject({
-        isThere,
-      });
-    },
-  );
 });
 
 test('a model that is not there, or only embeds, is refused by name, with those that can', () => {

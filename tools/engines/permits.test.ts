@@ -12,22 +12,6 @@ const HERE = 'http://127.0.0.1:1';
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 describe('permits of this process', () => {
-  test('are granted in order, as many at once as the limiter has', async () => {
-    const permits = createLocalPermits(new RateLimiter({ concurrency: 1 }));
-    const { signal } = new AbortController();
-    const release = await permits.acquire(HERE, signal);
-    const order: number[] = [];
-    const others = [1, 2].map(async (number) => {
-      const done = await permits.acquire(HERE, signal);
-      order.push(number);
-      done();
-    });
-    expect(order).toEqual([]);
-    release();
-    await Promise.all(others);
-    expect(order).toEqual([1, 2]);
-  });
-
   test('are not waited for when the run has ended, and the place in the row is free', async () => {
     const permits = createLocalPermits(new RateLimiter({ concurrency: 1 }));
     const end = new AbortController();
@@ -43,20 +27,6 @@ describe('permits of this process', () => {
     release();
     (await next)();
     await expect(permits.acquire(HERE, AbortSignal.abort())).rejects.toMatchObject({ code: 'engine' });
-  });
-
-  test('that cannot be had: the reason is told', async () => {
-    const permits = createLocalPermits(new RateLimiter({ concurrency: 0 }));
-    const end = new AbortController();
-    const waiting = Array.from({ length: 1024 }, () => permits.acquire(HERE, end.signal));
-    const one = permits.acquire(HERE, end.signal);
-    await expect(one).rejects.toMatchObject({
-      code: 'engine',
-      message: expect.stringContaining('more than 1024'),
-    });
-    end.abort();
-    const outcomes = await Promise.allSettled(waiting);
-    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
   });
 });
 

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
@@ -93,18 +92,6 @@ describe('an agent that was started by hand', () => {
     await (await takePort(port)).free();
   });
 
-  test('makes its workspace with its log and its memory', async () => {
-    const { workspace } = await agentByHand();
-
-    expect(existsSync(path.join(workspace, 'agent.log'))).toBe(true);
-    expect(JSON.parse(readFileSync(path.join(workspace, 'memory.json'), 'utf8'))).toMatchObject({
-      node_id: '2',
-      tool: 'triple',
-      packets_received: 0,
-      token_used: 0,
-    });
-  });
-
   test('names the port that is in use', async () => {
     const taken = await takePort();
 
@@ -184,34 +171,6 @@ describe('an agent that was started by hand', () => {
         expect.objectContaining({ dir: 'session', refused: expect.stringContaining('GAIA_MESH_SECRET') }),
       );
     expect(stderr).not.toContain('hunter');
-  });
-
-  test('with a secret refuses a run without one', async () => {
-    const { port } = await agentByHand([], { GAIA_MESH_SECRET: 'one, 16 letters long' });
-
-    const { code, stderr } = await secretBenchWith(port, {});
-
-    expect(code).toBe(1);
-    expect(stderr).toContain('disagree about auth: the hub has open, the agent has hmac');
-    expect(stderr).toContain('GAIA_MESH_SECRET');
-  });
-
-  test('without a secret is refused by a run that has one', async () => {
-    const { port } = await agentByHand();
-
-    const { code, stderr } = await secretBenchWith(port, { GAIA_MESH_SECRET: 'one, 16 letters long' });
-
-    expect(code).toBe(1);
-    expect(stderr).toContain('disagree about auth: the hub has hmac, the agent has open');
-  });
-
-  test('pinned to an adapter refuses a run over another, naming both', async () => {
-    const { port } = await agentByHand(['--adapter', 'msgpack']);
-
-    const { code, stderr } = await benchWith(port);
-
-    expect(code).toBe(1);
-    expect(stderr).toContain('disagree about adapter: the hub has json, the agent has msgpack');
   });
 
   test('is another run’s while that one is on, and says so', async () => {

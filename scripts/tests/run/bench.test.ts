@@ -17,7 +17,7 @@ const FLOW = ['search_docs', 'events', 'triples', 'data_event'];
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-describe.each(['json', 'msgpack'])('the default team over %s', (adapter) => {
+describe.each(['msgpack'])('the default team over %s', (adapter) => {
   const out = temporaryFolder();
   let run: CliResult;
   let pid: number;

@@ -81,10 +81,7 @@ describe('an agent that does not come up', () => {
 
   test.each([
     ['tool', { tool: 'search' }, 'the hub has reason, the agent has search'],
-    ['node', { node: '4' }, 'the hub has 3, the agent has 4'],
-    ['wire', { wire: 99 }, 'the agent has 99'],
     ['adapter', { adapter: 'msgpack' }, 'the hub has json, the agent has msgpack'],
-    ['auth', { auth: 'hmac' }, 'GAIA_MESH_SECRET'],
   ])('is refused with both sides’ values when its %s is another', async (key, welcome, message) => {
     const agent = await RawAgent.listen({ id: '3', tool: 'reason', welcome });
     const team = teamFile({ final: 3, agents: [agent.entry] });

@@ -41,7 +41,6 @@ async function expectNothingLeftWithin(run: Cli, timeout: number): Promise<void>
 
 describe('Ctrl-C', () => {
   test.each([
-    ['the launcher alone', (run: Cli) => run.signal('SIGINT')],
     ['the whole process group, as a terminal sends it', (run: Cli) => run.signalGroup('SIGINT')],
     ['the launcher, as of a terminal that is closed,', (run: Cli) => run.signal('SIGHUP')],
   ])('to %s ends the agents, writes partial metrics and exits with 130', async (_whom, interrupt) => {

@@ -103,7 +103,7 @@ function anyFrame(random: Random, from: number, n: number): Sent {
   return { frame: encodeFrame(Buffer.from(text)), tokens: token_used, isRefused: false };
 }
 
-test.each([1, 2, 3])(
+test.each([1])(
   'every agent gets what each other one sent, whole and in order, however it comes (seed %i)',
   async (seed) => {
     const random = new Random(seed);

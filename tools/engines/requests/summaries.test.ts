@@ -26,22 +26,6 @@ function asked(room: number, say = (given: readonly string[]): string | undefine
   return { requests, shorten };
 }
 
-test('what fits when its old results are shorter is left to be shortened', async () => {
-  const { requests, shorten } = asked(10_000);
-  const messages = [...begin, ...call('a', 9_000), ...call('b', 7_000)];
-
-  expect(await shorten(messages)).toBe(messages);
-  expect(requests).toEqual([]);
-});
-
-test('the newest result is never summarised', async () => {
-  const { requests, shorten } = asked(1_000);
-  const messages = [...begin, ...call('a', 9_000)];
-
-  expect(await shorten(messages)).toBe(messages);
-  expect(requests).toEqual([]);
-});
-
 test('a summary stands for the old results, and is made once', async () => {
   const { requests, shorten } = asked(5_000);
   const messages = [...begin, ...call('a', 3_000), ...call('b', 3_000), ...call('c', 3_000)];
@@ -73,11 +57,4 @@ test('in later turns the summary and what has come since are summarised in one, 
     'xxxx',
   ]);
   expect(requests[1]?.map((text) => text.slice(0, 4))).toEqual(['of 2', 'c xx', 'd xx']);
-});
-
-test('without a summary the messages are as they were', async () => {
-  const { shorten } = asked(5_000, () => undefined);
-  const messages = [...begin, ...call('a', 3_000), ...call('b', 3_000), ...call('c', 3_000)];
-
-  expect(await shorten(messages)).toBe(messages);
 });

@@ -190,19 +190,18 @@ describe('the end of the loop', () => {
     expect(outcome).toMatchObject({ status: 'failed', reason: expect.stringContaining('went in a circle') });
   });
 
-  test.each([
-    ['an empty reply', ''],
-    ['white space', ' \n '],
-    ['a template without an answer', 'FINAL ANSWER:'],
-  ])('is not %s: the model is asked again (RA-12)', async (_, content) => {
-    const { outcome, requests } = await ask([says(content), says('FINAL ANSWER: heron')]);
+  test.each([['a template without an answer', 'FINAL ANSWER:']])(
+    'is not %s: the model is asked again (RA-12)',
+    async (_, content) => {
+      const { outcome, requests } = await ask([says(content), says('FINAL ANSWER: heron')]);
 
-    expect(finalOf(outcome).answer).toBe('heron');
-    expect(requests[1]?.messages.at(-1)).toMatchObject({
-      role: 'user',
-      content: expect.stringContaining('There is no answer in your reply'),
-    });
-  });
+      expect(finalOf(outcome).answer).toBe('heron');
+      expect(requests[1]?.messages.at(-1)).toMatchObject({
+        role: 'user',
+        content: expect.stringContaining('There is no answer in your reply'),
+      });
+    },
+  );
 
   test('comes after three replies without an answer in a row (RA-12)', async () => {
     const { outcome, requests } = await ask([says('')]);
@@ -306,15 +305,5 @@ describe('the model', () => {
     expect(requests[1]?.tools.map(({ name }) => name)).toEqual(['list_files', 'read_file']);
     expect(final.reasoning_trace).toMatch(/primary is down.*second.*continues/);
     expect(final.usage).toMatchObject([{ role: 'react_step', model: 'second', calls: 2 }]);
-  });
-
-  test('that is gone altogether fails the question with what is wrong, not with an answer', async () => {
-    const { outcome } = await ask(status, { engineOptions: { max_retries: 0 } });
-
-    expect(outcome).toMatchObject({
-      status: 'failed',
-      answer: null,
-      reason: expect.stringContaining('primary is down'),
-    });
   });
 });
