@@ -1,6 +1,5 @@
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile } from '../compare/comparison-file.ts';
-import type { ListedItem } from '../history/folder-items.ts';
 import type { BatchData } from './batch-data.ts';
 import type { RunData } from './run/run-data.ts';
 
@@ -15,6 +14,23 @@ export type ReportData =
 interface LivePlace {
   readonly kind: 'live';
   readonly title: string;
+}
+
+/** A result in a folder, as the list shows it. */
+export interface ListedItem {
+  readonly id: string;
+  readonly kind: string;
+  /** The file's path below the folder. */
+  readonly place: string;
+  readonly modifiedMs: number;
+  /** The question, or the number of tasks or arms. */
+  readonly question: string;
+  /** The answer, or the result in a sentence. */
+  readonly answer: string;
+  /** `right`, `wrong`, or how many are right; empty where nothing is known of it. */
+  readonly verdict: string;
+  /** Team, adapter and engine, or what was compared. */
+  readonly setting: string;
 }
 
 /** A folder of results: its page has the whole list. */

@@ -32,7 +32,7 @@ export function Card({ title, about, id, nav, tools, size = 'wide', children }: 
 
 interface TitleProps {
   readonly title: string;
-  /** What the tab of the browser says instead. */
+  /** The text of the browser's tab, where it is another. */
   readonly tab?: string;
   /** One or two sentences on what was done. */
   readonly lede?: ComponentChildren;

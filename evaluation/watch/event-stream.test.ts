@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { EventFeed } from './event-feed.ts';
-import { streamEvents } from './event-stream.ts';
+import { EventFeed, streamEvents } from './event-feed.ts';
 
 /** A feed behind a server, and the server's end of its first stream. */
 async function served() {

@@ -8,8 +8,7 @@ import type { ResultFile } from '../report/report.ts';
 import { printError } from '../terminal/print.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 import { LiveDetails } from './details.ts';
-import { EventFeed } from './event-feed.ts';
-import { streamEvents } from './event-stream.ts';
+import { EventFeed, streamEvents } from './event-feed.ts';
 import { openInBrowser } from './open-in-browser.ts';
 import { type Answer, type PageRequest, PageServer } from './page-server.ts';
 

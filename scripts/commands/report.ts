@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { readFileItem } from '@gaia-mesh/evaluation/history/folder-items.ts';
+import { readFileItem } from '@gaia-mesh/evaluation/history/results-folder.ts';
 import { argument, defineTable, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import { type ResultFile, readReport } from '@gaia-mesh/evaluation/report/report.ts';

@@ -78,7 +78,7 @@ function Cards({ state }: { readonly state: LiveState }) {
       )}
       {packets.ids.length === 0 ? null : (
         <Packets
-          // What is opened is known by its place, which moves when old packets are dropped.
+          // The place of an opened packet moves when old packets are dropped.
           key={packets.dropped}
           packets={packets.toColumns()}
           tasks={packets.tasks}

@@ -88,6 +88,18 @@ function findPlace(names: string[], name: string): number {
   return known < 0 ? names.push(name) - 1 : known;
 }
 
+const NEW_AGENT: Omit<AgentRow, 'id'> = {
+  tool: '',
+  state: 'up',
+  fault: null,
+  packets: 0,
+  bytes: 0,
+  bytesReceived: null,
+  tokens: 0,
+  toolMs: null,
+  refused: null,
+};
+
 /** All that is known of a command while it runs, from its events. */
 export class LiveState {
   /** Milliseconds since the first event. */
@@ -197,12 +209,7 @@ export class LiveState {
   }
 
   #setAgent(id: string, known: Partial<AgentRow>): void {
-    const unknown = { bytesReceived: null, toolMs: null, refused: null, fault: null };
-    const before = this.agents.get(id) ?? {
-      ...{ id, tool: '', state: 'up', packets: 0, bytes: 0, tokens: 0 },
-      ...unknown,
-    };
-    const agent = { ...before, ...known };
+    const agent = { ...NEW_AGENT, id, ...this.agents.get(id), ...known };
     this.agents.set(id, agent);
     this.packets.findNode(id, agent.tool);
   }

@@ -150,7 +150,7 @@ function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
   );
 }
 
-/** What a packet says, and what is around it on the wire. */
+/** The bytes of a packet's payload, and those around it on the wire. */
 function SizeBar({ bytes, text }: { readonly bytes: number; readonly text: string }) {
   const payload = measurePayload(text);
   if (payload === null || bytes === 0) return null;

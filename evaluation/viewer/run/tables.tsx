@@ -5,7 +5,7 @@ import { formatMs, toLine } from '../format.ts';
 import { Badge, Card, Loaded, Trace } from '../parts.tsx';
 import { type Column, createCount, ResultTable, toPageColumns, Verdict } from '../result-table.tsx';
 
-/** What became of a question; null stands for what is not known, or not yet. */
+/** A question and its answer; null stands for what is not known, or not yet. */
 export interface AnswerRow {
   readonly id: string;
   readonly question: string | null;
@@ -133,7 +133,7 @@ function AnswerDetail({ row, load }: { readonly row: AnswerRow; readonly load: A
   );
 }
 
-/** What agents sent, and how long it took them. */
+/** The packets of each agent by type, with their times. */
 export function HopsCard({ metrics }: { readonly metrics: RunData['metrics'] }) {
   const rows = listHopRows(metrics);
   if (rows.length === 0) return null;

@@ -1,7 +1,9 @@
-import type { BatchData } from '../../report/batch-data.ts';
-import { formatDate } from '../format.ts';
-import { Notes, Title } from '../parts.tsx';
-import { CostCard } from './costs.tsx';
+import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
+import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
+import { count } from '../../terminal/table.ts';
+import { formatDate, toLine } from '../format.ts';
+import { Card, Notes, Title } from '../parts.tsx';
+import { ResultTable, toPageColumns } from '../result-table.tsx';
 import { CyclesCard } from './cycles.tsx';
 import { describeFinding, describeMissing, describeOrigin } from './finding.ts';
 import { QuestionsCard } from './questions.tsx';
@@ -32,4 +34,46 @@ export function TeamsPage({ batch }: { readonly batch: BatchData }) {
       </div>
     </>
   );
+}
+
+/** The cost of all answers of each team, and of a right one. */
+function CostCard({ teams }: Pick<BatchData, 'teams'>) {
+  const rows = teams.flatMap(({ name, summary: { cached }, use }) => {
+    const team = cached === 0 ? toLine(name, 60) : `${toLine(name, 60)} (${count(cached)} cached)`;
+    return [
+      { team, taken: 'per right answer', use: use.perRight, isTotal: false },
+      { team, taken: 'in total', use: use.total, isTotal: true },
+    ];
+  });
+  return (
+    <Card
+      title="What answers took"
+      nav="Cost"
+      id="cost"
+      about={`${describeChoice(teams)}Wrong answers are part of what a right one takes. Answers from the cache count with what they took when they were asked, where that is known.`}
+    >
+      <ResultTable label="What answers took" rows={rows} columns={toPageColumns(USE_COLUMNS, rows)} />
+    </Card>
+  );
+}
+
+const MEASURES = { cost: 'dollars', tokens: 'tokens', bytes: 'bytes' } as const;
+
+/** Names the teams of which no other is right as often for less; empty where that is not known. */
+function describeChoice(teams: readonly TeamFigures[]): string {
+  const measure = (['cost', 'tokens', 'bytes'] as const).find((key) =>
+    teams.every(({ use }) => (use.perRight[key] ?? 0) > 0),
+  );
+  if (measure === undefined || teams.length < 2) return '';
+  const points = teams.map(({ name, summary, use }) => ({
+    name: toLine(name, 60),
+    right: summary.correct,
+    per: use.perRight[measure] ?? 0,
+  }));
+  const front = points
+    .filter((one) => !points.some((other) => other.right >= one.right && other.per < one.per))
+    .map(({ name }) => name);
+  return front.length === 1
+    ? `${front[0]} is right the most often, and takes the fewest ${MEASURES[measure]} for a right answer. `
+    : `The choice between right answers and ${MEASURES[measure]} is ${front.slice(0, -1).join(', ')} or ${front.at(-1)}. `;
 }

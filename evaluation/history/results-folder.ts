@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, type Dirent, existsSync, fstatSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, type Dirent, existsSync, fstatSync, lstatSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -8,32 +8,21 @@ import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.t
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
-import type { ResultFile } from '../report/report.ts';
+import type { ListedItem } from '../report/page-data.ts';
+import { fillPage } from '../report/page-html.ts';
+import { type ResultFile, readReport } from '../report/report.ts';
 import { toOneLine } from '../terminal/table.ts';
+import { PageServer } from '../watch/page-server.ts';
 
 /** A file of a folder that can be opened. */
-export interface FolderItem extends ResultFile {
-  readonly id: string;
-  /** The file's path below the folder, as it is shown. */
-  readonly place: string;
-  readonly modifiedMs: number;
-  /** The question, or the number of tasks or arms. */
-  readonly question: string;
-  /** The answer, or the result in a sentence. */
-  readonly answer: string;
-  /** `right`, `wrong`, or how many are right; empty where nothing is known of it. */
-  readonly verdict: string;
-  /** Team, adapter and engine, or what was compared. */
-  readonly setting: string;
+interface FolderItem extends ListedItem, ResultFile {
+  readonly kind: ResultFile['kind'];
 }
-
-/** An item as the page gets it, without the file's path on this machine. */
-export type ListedItem = Omit<FolderItem, 'file'>;
 
 /** The statements of a file; undefined for a file whose content does not match its name. */
 type ItemHead = Pick<FolderItem, 'kind' | 'question' | 'answer' | 'verdict' | 'setting'> | undefined;
 
-export interface FolderList {
+interface FolderList {
   readonly items: readonly FolderItem[];
   /** One phrase for each group of entries left out of the list. */
   readonly left: readonly string[];
@@ -323,4 +312,54 @@ function countRight(journal: Buffer): Map<string, number> {
 
 function formatItemPath(folder: string, file: string): string {
   return toOneLine(path.relative(folder, file) || path.basename(file), 200);
+}
+
+interface ServedFolder {
+  readonly folder: string;
+  /** A file that is listed in addition to those of the folder; it may have any name. */
+  readonly item: FolderItem | undefined;
+  readonly port: number;
+}
+
+/** Serves a folder of results: the list of its items, and a page for each. */
+export async function serveFolder({ folder, item: first, port }: ServedFolder): Promise<PageServer> {
+  const items = new ServedItems(folder, first);
+  return PageServer.start(port, async (request) => {
+    if (request.path === '') {
+      const { items: found, left } = items.list();
+      const listed = found.map(({ file: _file, ...item }) => item);
+      return fillPage({ kind: 'folder', title: folder, items: listed, left });
+    }
+    const [, id = ''] = /^item\/(\w+)\/$/.exec(request.path) ?? [];
+    const item = items.find(id);
+    return item === undefined ? undefined : fillPage(await readReport(item), true);
+  });
+}
+
+class ServedItems {
+  readonly #folder: string;
+  readonly #first: FolderItem | undefined;
+  #known = new Map<string, FolderItem>();
+
+  constructor(folder: string, first: FolderItem | undefined) {
+    this.#folder = folder;
+    this.#first = first;
+  }
+
+  list(): FolderList {
+    const list = listFolderItems(this.#folder);
+    const first = this.#first;
+    const isThere = first === undefined || list.items.some(({ id }) => id === first.id);
+    const items = isThere ? list.items : [first, ...list.items];
+    this.#known = new Map(items.map((item) => [item.id, item]));
+    return { ...list, items };
+  }
+
+  /** Finds an item by its id. The folder is listed again only if the item changed or is unknown. */
+  find(id: string): FolderItem | undefined {
+    const known = this.#known.get(id);
+    if (known !== undefined && lstatSync(known.file, { throwIfNoEntry: false })?.mtimeMs === known.modifiedMs)
+      return known;
+    return this.list().items.find((item) => item.id === id);
+  }
 }
