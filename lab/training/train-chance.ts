@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { computeChanceFactors, viewAsked } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
+import { splitSentences } from '@gaia-mesh/reader/language/sentence-split.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { rankShares } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { fitLogistic } from './held-out.ts';
-import { cutChunks, readQuestions, scoreSquad } from './read-questions.ts';
+import { cutChunks, type LabelledQuestion, readQuestions, scoreSquad } from './read-questions.ts';
 
 /** Number of answers per question that are learned from. */
 const LEARNED_ANSWERS = 3;
-/** One question in this many is asked of the next document, too, where nothing is right. */
+/**
+ * One question in this many is asked of the next document, too, and one of its own document without the sentences that
+ * have an answer: nothing is right there.
+ */
 const UNANSWERABLE = 3;
 
 const { values } = parseArgs({ options: { data: { type: 'string' } } });
@@ -26,11 +30,11 @@ const followers = new Map(
 );
 const asked = questions.flatMap((labelled, at) => {
   const half = documents.indexOf(labelled.document) % 2;
-  const other = followers.get(labelled.document) ?? '';
   const own = { ...labelled, half, isAnswerable: true };
-  return at % UNANSWERABLE === 0
-    ? [own, { ...labelled, half, isAnswerable: false, document: other, truths: [] }]
-    : [own];
+  const unanswerable = { ...labelled, half, isAnswerable: false, truths: [] };
+  if (at % UNANSWERABLE === 0)
+    return [own, { ...unanswerable, document: followers.get(labelled.document) ?? '' }];
+  return at % UNANSWERABLE === 1 ? [own, { ...unanswerable, document: removeAnswer(labelled) }] : [own];
 });
 const answered = asked.flatMap(({ question, document, truths, half, isAnswerable }) => {
   const parsed = parseQuestion(question);
@@ -42,27 +46,33 @@ const answered = asked.flatMap(({ question, document, truths, half, isAnswerable
     .slice(0, LEARNED_ANSWERS)
     .map((answer, rank) => {
       const isRight = scoreSquad(answer.answer, truths).exact === 1;
-      return { factors: computeChanceFactors(facts, answer), isRight, rank, half, isAnswerable };
+      return { ...computeChanceFactors(facts, answer), isRight, rank, half, isAnswerable };
     });
 });
 
-const fitWeights = (rows: typeof answered) =>
-  fitLogistic(
-    rows.map(({ factors }) => factors),
-    rows.map(({ isRight }) => isRight),
-  );
-console.log(
-  `weights: ${fitWeights(answered)
-    .map((weight) => weight.toFixed(3))
-    .join(', ')}`,
-);
+const fitWeights = (rows: typeof answered) => {
+  const fitPart = (of: typeof answered) =>
+    fitLogistic(
+      of.map(({ factors }) => factors),
+      of.map(({ isRight }) => isRight),
+    );
+  return {
+    met: fitPart(rows.filter(({ isMet }) => isMet)),
+    other: fitPart(rows.filter(({ isMet }) => !isMet)),
+  };
+};
+for (const [kind, weights] of Object.entries(fitWeights(answered)))
+  console.log(`${kind}: ${weights.map((weight) => weight.toFixed(3)).join(', ')}`);
 
 /** Each half of the documents by the weights of the other. */
 const measured = [0, 1].flatMap((half) => {
   const weights = fitWeights(answered.filter((row) => row.half !== half));
   return answered
     .filter((row) => row.half === half && row.rank === 0)
-    .map((row) => ({ ...row, chance: computeLogistic(row.factors, weights) }));
+    .map((row) => ({
+      ...row,
+      chance: computeLogistic(row.factors, row.isMet ? weights.met : weights.other),
+    }));
 });
 const share = (part: number, whole: number) => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
 const answerable = measured.filter((row) => row.isAnswerable);
@@ -75,6 +85,13 @@ for (const threshold of [0, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0
     `threshold ${threshold}: right of all ${share(right, answerable.length)}, right of given ${share(right, given.length)}, ` +
       `refused of the unanswerable ${share(refused, others.length)}`,
   );
+}
+
+function removeAnswer({ document, truths }: LabelledQuestion): string {
+  return splitSentences(document)
+    .map(({ start, end }) => document.slice(start, end))
+    .filter((sentence) => !truths.some((truth) => sentence.toLowerCase().includes(truth.toLowerCase())))
+    .join(' ');
 }
 
 function computeLogistic(factors: readonly number[], weights: readonly number[]): number {

@@ -3,7 +3,6 @@ import { extractSentences, viewSentences } from '@gaia-mesh/reader/extract.ts';
 import { sentenceSchema } from '@gaia-mesh/reader/features/sentence-schema.ts';
 import { answerSchema } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
-import { MIN_TABLE_CHANCE } from '../tables/answer-table.ts';
 import { answerTextTables } from '../tables/text-tables.ts';
 import { examplePassages } from './examples.ts';
 import { keepExisting, numberLines } from './numbered.ts';
@@ -13,13 +12,14 @@ import { createStepTool } from './step-tool.ts';
 /** Returns the answer that the document's tables give, as an event. */
 function computeFromTables(
   question: string,
-  tables: readonly { readonly text: string; readonly line?: number }[],
+  tables: readonly { readonly text: string }[],
+  beside: readonly string[],
 ) {
   // The next part of a table begins with a line end, and a table with none.
   const text = tables
     .map((table) => (table.text.startsWith('\n') ? table.text : `\n\n${table.text}`))
     .join('');
-  const [best] = answerTextTables(question, text, MIN_TABLE_CHANCE).given;
+  const [best] = answerTextTables(question, text, { beside }).given;
   if (best === undefined) return [];
   const answer = best.items.join(', ').slice(0, answerSchema.shape.answer.maxLength ?? undefined);
   const why = `The table gives it by ${best.program}: ${answer}`.slice(
@@ -51,7 +51,17 @@ export const extract: Tool = createStepTool({
     const prose = texts.map((passage) => ({ ...passage, text: blank(passage.text) }));
     const read = prose.filter(({ text }) => text.trim() !== '');
     const events = extractSentences(question, read.length === 0 ? texts : read);
-    return { question, events: [...events, ...computeFromTables(question, tables)] };
+    return {
+      question,
+      events: [
+        ...events,
+        ...computeFromTables(
+          question,
+          tables,
+          read.map(({ text }) => text),
+        ),
+      ],
+    };
   },
   model: {
     prompt: 'extract',

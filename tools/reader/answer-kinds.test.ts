@@ -18,6 +18,9 @@ test.each([
   ['In what year was it sold?', 'It was sold for 2 million in 1987.', ['1987']],
   ['At what time does it close?', 'Open on 3 May until 9.30 pm.', ['9.30 pm']],
   ['Why was it closed?', 'It was closed because of ice on the track.', ['ice on the track']],
+  ['How many boats does the club own?', '§ 7 On 2 May and in 2011 it got 12 boats at Weir Lane 3.', ['12']],
+  ['How old was the mate?', 'The mate, aged 42, caught three tunny in 1892.', ['42']],
+  ['How much is the fee for students?', '§ 3 The fee is 45 pounds for students.', ['45 pounds']],
 ])('%s', (question, text, values) => {
   expect(read(question, text)).toEqual(values);
 });
@@ -39,6 +42,7 @@ test('no text takes more than a moment: each can be read in one way only', () =>
     'What is the e-mail address?',
     'In what year was it built?',
     'Who won?',
+    'How old is it?',
   ];
   const repeated = [
     '1 000 ',
@@ -51,6 +55,8 @@ test('no text takes more than a moment: each can be read in one way only', () =>
     'a.b',
     '12:30 ',
     'half a ',
+    'in 1999 ',
+    'A Lane 1',
   ];
   for (const question of questions) {
     const kind = findAnswerKind(parseQuestion(question));

@@ -11,6 +11,8 @@ export interface AnswerKind {
   readonly values: RegExp;
   /** `exact`: an answer is a value; `part`: it has one in it; `none`: it has none in it. */
   readonly holds: 'exact' | 'part' | 'none';
+  /** Matches what looks like a value and is none; global. */
+  readonly except?: RegExp;
 }
 
 /** A value in a text; offsets are UTF-16, `end` is exclusive. */
@@ -115,7 +117,21 @@ const KINDS = {
     holds: 'exact',
   },
   day: { name: 'day', values: form(DATE, `${DAY}(?:[-–]${DAY})?`, `${MONTH}\\.? \\d{4}`), holds: 'exact' },
-  number: { name: 'number', values: form(NUMBER, 'no|none|several|many|few|both'), holds: 'exact' },
+  number: {
+    name: 'number',
+    values: form(NUMBER, 'no|none|several|many|few|both'),
+    holds: 'exact',
+    // Dates, and numbers that are part of a name: "§ 7", "Weir Lane 3".
+    except: new RegExp(
+      `(?<![\\p{L}\\d])(?i:${DATE}|(?:in|since|from|until|during|after|before|between) (?:1\\d|20)\\d\\d(?![\\d,.]\\d))(?![\\p{L}\\d])|§+ ?\\d+|(?<=\\S )\\p{Lu}\\p{Ll}{1,20} \\d{1,3}(?!\\d|[,.]\\d| \\p{Ll})`,
+      'gu',
+    ),
+  },
+  age: {
+    name: 'age',
+    values: form(`${withUnit(TIME_UNITS)}(?:[ -](?:old|of age))?`, '(?<![\\d–-])\\d{1,3}(?![\\d–-])'),
+    holds: 'exact',
+  },
   moment: {
     name: 'date or a time',
     values: form(
@@ -137,7 +153,12 @@ const KINDS = {
       /(?<=\b(?:because(?: of)?|due to|owing to|thanks to|on account of|as a result of)\s)(?!of\b)[^.;]+|(?<=[^\d\s]: )[^.;:]+$/giu,
     holds: 'exact',
   },
-  person: { name: 'person', values: /\d/gu, holds: 'none' },
+  person: {
+    name: 'person',
+    values:
+      /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|july|(?:sept|nov|dec)ember|october)\b/giu,
+    holds: 'none',
+  },
   place: { name: 'place', values: form(CLOCK, DATE, `${CURRENCY}\\s?${NUMBER}`), holds: 'none' },
 } as const satisfies Record<string, AnswerKind>;
 
@@ -149,6 +170,10 @@ const FOCUS_KINDS: readonly (readonly [RegExp, AnswerKind])[] = [
   ],
   [/^(?:percentage|percent)$/, KINDS.percentage],
   [/^(?:duration)$/, KINDS.duration],
+  [/^(?:population|attendance)$/, KINDS.number],
+  [/^(?:height|width|depth|distance|diameter)$/, KINDS.length],
+  [/^weight$/, KINDS.weight],
+  [/^age$/, KINDS.age],
   [/^year$/, KINDS.year],
   [/^(?:date|weekday)$/, KINDS.day],
 ];
@@ -167,7 +192,8 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
     )
       return KINDS.money;
     if (/^(?:far|tall|high|wide|deep)$/.test(next)) return KINDS.length;
-    if (/^(?:old|large|big)$/.test(next)) return KINDS.number;
+    if (next === 'old') return KINDS.age;
+    if (/^(?:large|big)$/.test(next)) return KINDS.number;
     if (next === 'heavy') return KINDS.weight;
     return undefined;
   }
@@ -177,8 +203,9 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
   }
   if (kind === 'amount')
     return /^(?:money|dollars?|euros?|pounds?)$/.test(focus) ||
+      has(/\bhow much (?:is|are|was|were)\b/) ||
       has(
-        /\bhow much (?:money|(?:do|does|did|is|are|was|were|will|would|must|should|can) .*\b(?:cost|costs|pay|paid|charged?|spend|spent|price|priced|worth|earn|earned|owe|owed|sell|sold|fined?)\b)/,
+        /\bhow much (?:money|(?:do|does|did|will|would|must|should|can) .*\b(?:cost|costs|pay|paid|charged?|spend|spent|price|priced|worth|earn|earned|owe|owed|sell|sold|fined?)\b)/,
       )
       ? KINDS.money
       : undefined;
@@ -211,12 +238,17 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
 export function listValues(kind: AnswerKind, sentence: string): readonly Value[] {
   let list = listsOfKinds.get(kind);
   if (list === undefined) {
-    list = rememberTexts((text) =>
-      [...text.matchAll(kind.values)].map(({ 0: value, index }) => ({
+    const find = (pattern: RegExp, text: string): Value[] =>
+      Array.from(text.matchAll(pattern), ({ 0: value, index }) => ({
         start: index,
         end: index + value.length,
-      })),
-    );
+      }));
+    list = rememberTexts((text) => {
+      const others = kind.except === undefined ? [] : find(kind.except, text);
+      return find(kind.values, text).filter(
+        ({ start, end }) => !others.some((other) => start < other.end && other.start < end),
+      );
+    });
     listsOfKinds.set(kind, list);
   }
   return list(sentence);

@@ -3,7 +3,7 @@
 import { findAnswerKind, mayAnswer } from '@gaia-mesh/reader/answer-kinds.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { rememberTexts } from '@gaia-mesh/reader/remember.ts';
-import { answerTable, isGiven, type TableAnswer } from './answer-table.ts';
+import { answerTable, isGiven, MIN_TABLE_CHANCE, type TableAnswer } from './answer-table.ts';
 import { parseMarkdownRows } from './markdown-rows.ts';
 
 /** A table and the lines that it takes, from 0; `end` is exclusive. */
@@ -77,8 +77,27 @@ export function blankTables(text: string): string {
   return lines.join('\n');
 }
 
-/** Answers a question by the tables of a text; an answer that may not be given is left out. */
-export function answerTextTables(question: string, text: string, threshold: number, weights?: string) {
+/** Chance below which a table beside sentences gives no answer: the question may be about those instead. */
+const MIN_CHANCE_BESIDE_TEXT = 0.5;
+const SENTENCE_END = /[.!?]\s*$/m;
+
+/**
+ * Answers a question by the tables of a text; an answer that may not be given is left out. `beside` is what stands
+ * beside the tables, and `threshold` takes the place of the calibrated chances.
+ */
+export function answerTextTables(
+  question: string,
+  text: string,
+  {
+    beside,
+    threshold = beside.some((other) => SENTENCE_END.test(other)) ? MIN_CHANCE_BESIDE_TEXT : MIN_TABLE_CHANCE,
+    weights,
+  }: {
+    readonly beside: readonly string[];
+    readonly threshold?: number | undefined;
+    readonly weights?: string | undefined;
+  },
+) {
   const answers: TableAnswer[] = findTextTables(text).flatMap(({ rows }) =>
     answerTable(question, rows, weights),
   );
@@ -87,5 +106,6 @@ export function answerTextTables(question: string, text: string, threshold: numb
   const given = answers
     .filter((answer) => isGiven(answer, threshold) && fits(answer))
     .sort((a, b) => b.chance - a.chance);
-  return { given, surest: answers.toSorted((a, b) => b.chance - a.chance)[0] };
+  const [surest] = answers.toSorted((a, b) => b.chance - a.chance);
+  return { given, surest, isUnsure: surest !== undefined && surest.chance < threshold };
 }

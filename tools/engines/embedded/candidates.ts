@@ -6,7 +6,6 @@ import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
-import { MIN_TABLE_CHANCE } from '../../tables/answer-table.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
 import type { InboundConversation } from './conversation.ts';
 import type { Matter } from './open-files.ts';
@@ -41,11 +40,13 @@ export function findCandidates(
     return readPrintedAnswer(question, first);
   const looked = matters.filter(({ form }) => form === 'printed').flatMap((one) => lookUpKey(question, one));
   if (looked.length > 0) return rankCandidates([{ candidates: looked, why: '' }]);
-  const tables = matters.map(({ text }) => fromTables(question, separator, text, settings));
   const prose = matters
     .filter(({ form }) => form !== 'table')
     .map(({ text }) => blankTables(text))
     .filter((text) => text.trim() !== '');
+  const tables = matters.map(({ text }) =>
+    fromTables(question, separator, text, { ...settings, beside: prose }),
+  );
   const texts = prose.length === 0 ? [] : [fromText(question, prose.join('\n\n'), settings.threshold)];
   return rankCandidates([...tables, ...texts]);
 }
@@ -96,17 +97,16 @@ function fromTables(
   question: string,
   separator: string,
   text: string,
-  { threshold = MIN_TABLE_CHANCE, weights }: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
+  options: Parameters<typeof answerTextTables>[2],
 ): Candidates {
-  const { given, surest } = answerTextTables(question, text, threshold, weights);
+  const { given, surest, isUnsure } = answerTextTables(question, text, options);
   const candidates = given.map(({ items, chance, program }) => ({
     answer: items.join(separator),
     chance,
     evidence: `The table gives it by ${program}; probability ${Math.round(100 * chance)} %`,
   }));
   if (surest === undefined) return { candidates, why: '' };
-  if (surest.chance < threshold)
-    return { candidates, why: 'no program over the table is sure enough to answer the question' };
+  if (isUnsure) return { candidates, why: 'no program over the table is sure enough to answer the question' };
   const { conditions, words } = surest.unplaced;
   const shown = [...conditions, ...words].slice(0, MAX_SHOWN).join('”, “');
   return { candidates, why: `its programs over tables cannot use “${shown}”` };

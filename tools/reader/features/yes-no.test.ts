@@ -20,6 +20,16 @@ test.each([
   expect(answer(question, 'The weather was fine.', text)?.answer).toBe(expected);
 });
 
+test.each([
+  ['Are paper towels suitable for filtering?', 'Paper towels are unsuitable.', 'no'],
+  ['Was anyone hurt in the gale?', 'No one was hurt.', 'no'],
+  ['Did the Halcyon spare any canvas?', 'She could not spare any canvas.', 'no'],
+])('what a sentence leaves unsaid does not stop an answer: %s %s', (question, text, expected) => {
+  const given = answer(question, text);
+  expect(given?.answer).toBe(expected);
+  expect(given?.chance).toBeGreaterThan(0.29);
+});
+
 test('a text about something else has no chance', () => {
   expect(answer('Is smoking permitted on the terrace?', 'The weather was fine.')?.chance).toBe(0);
 });

@@ -68,7 +68,11 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bfree of charge\b/gi, 'free'],
 ];
 
+const PREPOSITION = /^(?:in|on|at|by|for|with|from|during|before|after|until)$/;
 const NOT = /^(?:not|never|cannot|neither|nor|nobody|nothing|hardly|n)$/;
+const ANYONE = /^(?:any|some|every)(?:one|body|thing)$/;
+/** Pronouns that may stand for the name that the question has. */
+const PRONOUN = /^(?:he|she|it|they)$/;
 /** Determiners and prepositions, which negate what follows them at once. */
 const NO = /^(?:no|none|without)$/;
 const NO_REACH = 3;
@@ -84,12 +88,16 @@ type Match = { at: number; weight: number; isOpposite: boolean };
 /** Returns the answer that the sentence in best agreement gives; undefined if there is none to compare. */
 export function answerYesNo(question: Question, sentences: readonly Sentence[]): YesNo | undefined {
   const asked = splitWords(replacePhrases(question.text));
-  const terms = asked.filter(({ lower }) => !isStopWord(lower) && !NOT.test(lower));
+  const said = asked.filter(({ lower }) => !isStopWord(lower) && !NOT.test(lower));
+  const terms = said.filter(({ lower }) => !ANYONE.test(lower));
   if (terms.length === 0) return undefined;
   const isAskedNegated = asked.some(({ lower }) => NOT.test(lower) || NO.test(lower));
-  // "Was the boat repaired?" and "Is the boat dry?" end with it, and questions with "do" do not.
+  // "Was the boat repaired in May?" and "Is the boat dry?" have it before the preposition, and questions with "do" do not.
+  const preposition = asked.find(
+    ({ lower, start }) => PREPOSITION.test(lower) && start > (said[1]?.start ?? 0),
+  )?.start;
   const predicate = /^(?:is|are|was|were|be|been)$/.test(asked[0]?.lower ?? '')
-    ? (terms.at(-1)?.stem ?? '')
+    ? (terms.findLast(({ start }) => start < (preposition ?? Number.POSITIVE_INFINITY))?.stem ?? '')
     : '';
   let best: YesNo | undefined;
   for (const sentence of sentences) {
@@ -113,8 +121,9 @@ function compareSentence(terms: readonly Word[], { text, heading = '' }: Sentenc
   });
   // A name or a number says what the question is about; a sentence without it is about something else.
   // Its predicate says what is asked about that.
+  const main = words.some(({ lower }) => PRONOUN.test(lower)) ? SIGN.digit : SIGN.capital | SIGN.digit;
   const weights = terms.map(({ signs, stem }) =>
-    (signs & (SIGN.capital | SIGN.digit)) === 0 && stem !== predicate ? 1 : MAIN_WEIGHT,
+    (signs & main) === 0 && stem !== predicate ? 1 : MAIN_WEIGHT,
   );
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const coverage = covered.reduce((sum, weight, at) => sum + weight * (weights[at] ?? 1), 0) / total;
