@@ -39,8 +39,16 @@ export interface CountedBytes {
   readonly oneWay: WireBytes;
   /** Additional bytes of the first pass: connections that open and tables that fill at first use. */
   readonly firstUse: { readonly sent: number; readonly received: number };
-  /** Round trips of an exchange with an answer, one at a time; null without a network. */
-  readonly roundTrips: number | null;
+}
+
+/** Round trips as the network between the ends saw them. */
+interface RoundTrips {
+  /** Those of the set-up and of the connections that are opened at first use: what the first exchange takes more than others. */
+  readonly setup: number;
+  /** Round trips of an exchange with an answer, one at a time. */
+  readonly exchange: number;
+  /** Milliseconds from the beginning of the set-up to the first answer. */
+  readonly firstAnswerMs: number;
 }
 
 /** Results of one pair of fresh processes. */
@@ -48,6 +56,8 @@ export interface Invocation {
   readonly setup: Pair['setup'];
   /** Null if bytes were not counted. */
   readonly bytes: CountedBytes | null;
+  /** Null without a network, or if bytes were not counted. */
+  readonly roundTrips: RoundTrips | null;
   readonly rounds: readonly Round[];
   readonly curve: readonly LoadPoint[] | null;
   readonly rssBytes: { readonly client: number; readonly server: number };
@@ -92,7 +102,8 @@ export class PairSession implements Session<Invocation> {
     this.#signal = signal;
     [this.#beganMs, this.#plannedEndMs] = times;
     const rssBytes = { client: 0, server: 0 };
-    this.#measured = { setup: pair.setup, bytes: null, rounds: [], curve: null, rssBytes };
+    const nothing = { bytes: null, roundTrips: null, curve: null };
+    this.#measured = { setup: pair.setup, ...nothing, rounds: [], rssBytes };
   }
 
   static async open(
@@ -110,6 +121,8 @@ export class PairSession implements Session<Invocation> {
   async begin(): Promise<void> {
     const { countsBytes, maxInFlight } = this.#protocol;
     if (!countsBytes) return;
+    if (this.#options.network != null)
+      this.#keep({ roundTrips: await countRoundTrips(this.#options, this.#signal) });
     const pair = this.#pair.isCounted ? this.#pair : await Pair.start(this.#options, this.#signal);
     try {
       const { wire } = pair.setup;
@@ -178,21 +191,29 @@ async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number)
     return wire;
   };
   const answered = exchanges.filter(({ replies }) => replies.length > 0).length;
-  const own = {
+  return {
     answered: await passOf('answered', answered),
     oneWay: await passOf('one-way', exchanges.length - answered),
+    firstUse,
   };
-  return { ...own, firstUse, roundTrips: answered === 0 ? null : await countRoundTrips(pair, answered) };
 }
 
-/** Returns the round trips of an exchange, one at a time; null without a network. */
-async function countRoundTrips(pair: Pair, answered: number): Promise<number | null> {
-  const before = await pair.countRoundTrips();
-  if (before === null) return null;
-  const count = Math.min(TRIP_EXCHANGES, answered);
-  await pair.play({ kind: 'closed', count, concurrency: 1, maxMs: PASS_MS });
-  const after = (await pair.countRoundTrips()) ?? before;
-  return (after - before) / count;
+/** Counts round trips in a session of its own, since the first exchange of one is counted apart. */
+async function countRoundTrips(options: PairOptions, signal: AbortSignal): Promise<RoundTrips | null> {
+  if (!options.exchanges.some(({ replies }) => replies.length > 0)) return null;
+  const pair = await Pair.start(options, signal);
+  try {
+    const play = async (count: number) => {
+      const { timesUs } = await pair.play({ kind: 'closed', count, concurrency: 1, maxMs: PASS_MS });
+      return { us: timesUs[0] ?? 0, roundTrips: (await pair.countRoundTrips()) ?? 0 };
+    };
+    const first = await play(1);
+    const exchange = ((await play(TRIP_EXCHANGES)).roundTrips - first.roundTrips) / TRIP_EXCHANGES;
+    const firstAnswerMs = pair.setup.ms + first.us / 1000;
+    return { setup: first.roundTrips - exchange, exchange, firstAnswerMs };
+  } finally {
+    await pair.stop();
+  }
 }
 
 /** Returns the difference of the bytes around messages; the messages themselves differ by their ids. */

@@ -138,8 +138,9 @@ function summarizeSetup(
     messages: wire.sent.messages + wire.received.messages,
     ms: computeMedian(invocations.map(({ setup }) => setup.ms)),
     round_trips_at_most: countRoundTrips(wire, transport, settings.tls),
-    round_trips: first.setup.roundTrips,
-    round_trips_per_exchange: first.bytes?.roundTrips ?? null,
+    round_trips: first.roundTrips?.setup ?? null,
+    round_trips_per_exchange: first.roundTrips?.exchange ?? null,
+    first_answer_ms: first.roundTrips?.firstAnswerMs ?? null,
   };
 }
 

@@ -107,22 +107,41 @@ const byteColumns: readonly Column<StackArm>[] = [
       "exchanges after which a set-up that takes more bytes, or more time, than the baseline's has paid for itself",
     rank: 1,
   },
+  { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
+];
+
+/** Round trips, and what a network makes of them. */
+const tripColumns: readonly Column<StackArm>[] = [
+  name,
   {
     key: 'setup_round_trips',
     header: 'set-up RTT',
     value: ({ setup }) => setup.round_trips,
+    digits: 1,
     explain:
-      'round trips until the session is set up, with the handshakes of TCP, as the network between the ends saw them',
-    rank: 2,
+      'round trips that the first exchange takes more than others: handshakes of TCP and TLS, and the set-up',
   },
   {
     key: 'round_trips_per_exchange',
     header: 'RTT',
     value: ({ setup }) => setup.round_trips_per_exchange,
+    digits: 1,
     explain: 'round trips of an exchange with an answer, on a session in use',
-    digits: 2,
   },
-  { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
+  {
+    key: 'first_answer_ms',
+    header: 'first answer ms',
+    value: ({ setup }) => setup.first_answer_ms,
+    digits: 1,
+    explain: 'milliseconds from the beginning of the set-up to the first answer, in fresh processes',
+  },
+  {
+    key: 'exchange_ms',
+    header: 'exchange ms',
+    value: ({ latency_us: times }) => times && times.p50 / 1000,
+    digits: 1,
+    explain: 'milliseconds that half of the exchanges take at most',
+  },
 ];
 
 /** Creates the column of one line of the bytes of an exchange, in both directions. */
@@ -238,7 +257,14 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
 /** Builds the tables of a comparison of stacks. */
 export function buildStackTables(file: StacksComparison): ComparisonTables {
   const { arms } = file;
-  const columns = [...timeColumns, ...listPlainColumns(file), ...byteColumns, ...listCpuColumns(file)];
+  const hasNetwork = arms.some(({ settings }) => settings.network !== null);
+  const columns = [
+    ...timeColumns,
+    ...listPlainColumns(file),
+    ...byteColumns,
+    ...tripColumns,
+    ...listCpuColumns(file),
+  ];
   return {
     sections: [
       {
@@ -255,6 +281,14 @@ export function buildStackTables(file: StacksComparison): ComparisonTables {
         note:
           'Means over one pass through the exchanges with an answer, on a session in use. The lines add up to the counters of the sockets or pipes at ' +
           'both ends.',
+        at: 'top',
+      },
+      {
+        heading: 'Round trips',
+        tables: hasNetwork ? [createTable(tripColumns, arms)] : [],
+        note:
+          'The network counts a round trip for the handshake of each connection, and whenever the client sends after it has received; some of these ' +
+          'it may not have waited for. Times that of the network, they are what distance costs a stack.',
         at: 'top',
       },
       {

@@ -21,6 +21,19 @@ test('what is printed is what the file says when it is read back', () => {
   expect(formatComparisonMarkdown(again)).toBe(formatComparisonMarkdown(file));
 });
 
+test('a network has a table of round trips, and what a first answer and an exchange took', () => {
+  const [first, ...others] = file.arms;
+  if (first === undefined) throw new Error('there are arms');
+  const far = {
+    ...first,
+    settings: { ...first.settings, network: { rttMs: 40, bitsPerS: 100e6 } },
+    setup: { ...first.setup, round_trips: 2, round_trips_per_exchange: 1, first_answer_ms: 121 },
+  };
+  const row = /^\| mesh\/json bare \| 2\.0 \| 1\.0 \| 121\.0 \| 0\.3 \|$/m;
+  expect(formatComparisonMarkdown({ ...file, arms: [far, ...others] })).toMatch(row);
+  expect(formatComparisonMarkdown(file)).not.toContain('Round trips');
+});
+
 test('the verdicts are about pairs, with their intervals; the null test is reported beside', () => {
   const [, a2a, mcp, websocket] = file.arms.map(({ vs_baseline }) => vs_baseline);
   expect(a2a?.time).toMatchObject({ verdict: 'different', invocations: 6, rounds: 3 });

@@ -8,7 +8,7 @@ import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-
 import { PeerProcess } from './peer-process.ts';
 import type { CommandOf, Counted, CpuUs, Load, Play, PlayResult } from './protocol.ts';
 
-/** What a pair plays, and the network between its ends. */
+/** The exchanges that a pair plays, and the network between its ends. */
 export interface PairOptions extends CommandOf<'serve'> {
   readonly network?: Network | null;
 }
@@ -27,12 +27,7 @@ const LOOK_AGAIN_MS = 5;
 /** A client and a server in fresh processes, with one session between them. */
 export class Pair {
   /** Cost of the session's set-up: agent card, versions, tools. */
-  readonly setup: {
-    readonly ms: number;
-    readonly wire: WireBytes;
-    /** Null without a network. */
-    readonly roundTrips: number | null;
-  };
+  readonly setup: { readonly ms: number; readonly wire: WireBytes };
   /** Counts the round trips so far; null without a network. */
   readonly countRoundTrips: () => Promise<number | null>;
   /** False if neither end counts its bytes, as in other languages. */
@@ -83,10 +78,9 @@ export class Pair {
       await between?.relay({ port: there?.port, to: port });
       const toClient = { ...settings, advertisedPort: back?.port };
       const { ms, port: answers } = await client.connect({ stack, settings: toClient, address, exchanges });
-      const relayed = await between?.relay({ port: back?.port, to: answers });
+      await between?.relay({ port: back?.port, to: answers });
       const { wire, isCounted } = await awaitAgreement(client, server, 0);
-      const roundTrips = relayed?.roundTrips ?? null;
-      const setup = { ms, wire, roundTrips };
+      const setup = { ms, wire };
       return new Pair(
         { client, server, between },
         setup,

@@ -69,11 +69,9 @@ export function invocationOf(
   const noisy = (value: number) => value * factor * (0.99 + random.uniform() / 50);
   const wire = wireOf(20 * Math.round(1200 * factor));
   return {
-    setup: { ms: noisy(20), wire: wireOf(Math.round(1000 * factor)), roundTrips: null },
-    bytes:
-      index < 2
-        ? { answered: wire, oneWay: wireOf(0), firstUse: { sent: 0, received: 0 }, roundTrips: null }
-        : null,
+    setup: { ms: noisy(20), wire: wireOf(Math.round(1000 * factor)) },
+    bytes: index < 2 ? { answered: wire, oneWay: wireOf(0), firstUse: { sent: 0, received: 0 } } : null,
+    roundTrips: null,
     rounds: Array.from({ length: 3 }, () => ({
       cpuUs: {
         client: { user: noisy(100), system: noisy(20) },
