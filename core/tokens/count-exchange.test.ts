@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import * as gpt4 from 'gpt-tokenizer/model/gpt-4';
 import * as gpt4o from 'gpt-tokenizer/model/gpt-4o';
 import * as gptOss from 'gpt-tokenizer/model/gpt-oss-20b';
 import { expect, test } from 'vitest';
@@ -35,7 +34,6 @@ const tokensOf = ({ parts }: CountedExchange, kind: string) =>
 // Another implementation: the tokenizer package's own idea of each chat format.
 test.each([
   ['gpt-4o', gpt4o.encodeChat([...conversation]).length],
-  ['gpt-4', gpt4.encodeChat([...conversation]).length],
   ['gpt-oss:20b', gptOss.encodeChat([...conversation]).length],
 ])('the tokens of a conversation with %s sum to what its format takes', async (model, expected) => {
   const counted = await countExchange({ model, messages: conversation, tools: [], reply: NO_REPLY });

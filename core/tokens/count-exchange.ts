@@ -12,7 +12,7 @@ import type { Vocabulary } from './vocabulary.ts';
  * are estimated with `o200k_base`, and the difference to the server's count is reported as the residual.
  */
 interface Encoding {
-  readonly name: 'o200k_base' | 'o200k_harmony' | 'cl100k_base';
+  readonly name: 'o200k_base' | 'o200k_harmony';
   /** True if it is the model's own encoding. */
   readonly known: boolean;
   /** Splits a text into tokens, marks of the chat format included: servers do not let a document end a message. */
@@ -201,12 +201,10 @@ function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): read
 /** Loads the encoding of `model` by its name, with a table of 1 to 2 MB. */
 async function loadEncoding(model: string): Promise<Encoding> {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
-  if (/^(gpt-3\.5|gpt-4(?![.o]|-o))/.test(name)) {
-    const { cl100k } = await import('./cl100k.ts');
-    return { ...CHATML, name: 'cl100k_base', known: true, pieces: (text) => cl100k.pieces(text) };
-  }
   const { o200k } = await import('./o200k.ts');
   const pieces = (text: string) => o200k.pieces(text);
   if (name.startsWith('gpt-oss')) return { ...HARMONY, name: 'o200k_harmony', known: true, pieces };
-  return { ...CHATML, name: 'o200k_base', known: /^(gpt-|chatgpt-|o[1-9])/.test(name), pieces };
+  // GPT-3.5 and the first GPT-4 had another vocabulary.
+  const isKnown = /^(gpt-(?!3\.5|4(?![.o]|-o))|chatgpt-|o[1-9])/.test(name);
+  return { ...CHATML, name: 'o200k_base', known: isKnown, pieces };
 }
