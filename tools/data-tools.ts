@@ -54,7 +54,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     needs: { ...FETCHES, childProcesses: true },
   },
   download_file: {
-    load: async () => (await import('./web/pages/download-file.ts')).downloadFile,
+    load: async () => (await import('./web/pages/save-download.ts')).downloadFile,
     needs: { ...FETCHES, ...WRITES_FILES },
   },
   gaia_file: {
@@ -86,18 +86,18 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     },
   },
   understand_audio: {
-    load: async () => (await import('./media/understand-audio.ts')).understandAudio,
+    load: async () => (await import('./media/understand-media.ts')).understandAudio,
     needs: {
       ...describeServiceNeeds(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']),
       ...RUNS_JOBS,
     },
   },
   understand_video: {
-    load: async () => (await import('./media/understand-video.ts')).understandVideo,
+    load: async () => (await import('./media/understand-media.ts')).understandVideo,
     needs: WATCHES,
   },
   analyze_youtube_video: {
-    load: async () => (await import('./media/understand-video.ts')).analyzeYoutubeVideo,
+    load: async () => (await import('./media/understand-media.ts')).analyzeYoutubeVideo,
     needs: WATCHES,
   },
   // Computation.
@@ -106,11 +106,11 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     needs: RUNS_JOBS,
   },
   python_repl: {
-    load: async () => (await import('./compute/python/python-repl.ts')).pythonRepl,
+    load: async () => (await import('./compute/python/python-tools.ts')).pythonRepl,
     needs: RUNS_JOBS,
   },
   execute_python_file: {
-    load: async () => (await import('./compute/python/execute-python-file.ts')).executePythonFile,
+    load: async () => (await import('./compute/python/python-tools.ts')).executePythonFile,
     needs: RUNS_JOBS,
   },
   // Memory of earlier attempts.

@@ -10,7 +10,7 @@ import type { JsonObject } from '../contracts/packet.ts';
  *                   reports how many packets of this connection it has handed on, or noted for agents that are
  *                   on their way back: `mesh.ack {taken}`, a cumulative acknowledgement
  *     hub → agent   the hub keeps delivered packets in a mailbox for each agent
- *                   (`core/hub/delivery/mailbox.ts`); the agent reports which are finished and which are in
+ *                   (`core/hub/delivery/acknowledged.ts`); the agent reports which are finished and which are in
  *                   progress: `mesh.ack {done?, in_progress?}`
  *
  * When a connection begins again, the hello names the last packet that the hub has from this agent, and the

@@ -47,7 +47,12 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
   const branched =
     rest.branches === undefined
       ? {}
-      : (await import('./branching.ts')).createBranching(rest.branches, id, engine, prompt);
+      : (await import('@gaia-mesh/tools/engines/recorded.ts')).createBranching(
+          rest.branches,
+          id,
+          engine,
+          prompt,
+        );
   const workspace = new Workspace(rest.workspace, { id, tool: tool.name, engine: engine.name }, { resumes });
   return Agent.listen({
     id,
@@ -85,7 +90,7 @@ async function queryCapabilities(
 async function openListen(endpoint: AgentEndpoint, node: string): Promise<Listen> {
   if ('port' in endpoint) return createTcpListen(endpoint.port);
   const { resolveNatsAddress } = await import('@gaia-mesh/core/transports/nats/nats-address.ts');
-  const { createNatsListen } = await import('@gaia-mesh/core/transports/nats/nats-listen.ts');
+  const { createNatsListen } = await import('@gaia-mesh/core/transports/nats/nats-transport.ts');
   const address = resolveNatsAddress(endpoint.natsUrl, process.env);
   return createNatsListen({ address, mesh: endpoint.subject, node });
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { BEHAVIOURS, behaving, behaviourOf } from '@gaia-mesh/tools/fixtures/model-behaviours.ts';
 import { startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { expect, test } from 'vitest';
-import { readScript } from './reply-script.ts';
+import { readScript } from './model-server-command.ts';
 
 function scriptOf(...lines: object[]) {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'script-')), 'script.jsonl');

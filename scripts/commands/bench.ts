@@ -20,8 +20,8 @@ import {
   benchTable,
   planBench,
 } from '@gaia-mesh/evaluation/plan/bench-plan.ts';
-import { answerPlace } from '@gaia-mesh/evaluation/questions/answer-place.ts';
 import type { Question } from '@gaia-mesh/evaluation/questions/question.ts';
+import { answerPlace } from '@gaia-mesh/evaluation/questions/user-document.ts';
 import { type BenchOutcome, summarizeBench } from '@gaia-mesh/evaluation/results/bench-summary.ts';
 import {
   formatBatchReport,

@@ -1,8 +1,8 @@
+import { sampleAttempt } from '@gaia-mesh/evaluation/store/testing/samples.ts';
 import type { StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { formatHint } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import { expect, test } from 'vitest';
-import { sampleAttempt } from '../testing/samples.ts';
-import { computeGapEffects } from './gap-effects.ts';
+import { computeGapEffects } from './gaps.ts';
 
 const record = (id: number, attempt_id: string | null = null): StoredGapRecord => ({
   ...{ id, attempt_id, status: 'proposed', created_at: '2026-04-01T10:00:00.000Z', kind: 'planning_hint' },

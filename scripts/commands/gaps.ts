@@ -10,7 +10,7 @@ import {
   text,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { computeGapEffects, type GapEffect } from '@gaia-mesh/evaluation/store/gaps/gap-effects.ts';
+import { type JudgedAnswers, judgeAnswers } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
 import { openStore, resolveStoreFile } from '@gaia-mesh/evaluation/store/open-store.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import {
@@ -21,7 +21,9 @@ import {
   type Styles,
 } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
+import type { RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import {
+  formatHint,
   isAwaitingReview,
   isInforming,
   type ReviewVerdict,
@@ -176,4 +178,55 @@ function describeState(record: StoredGapRecord): string {
   if (record.status === 'rejected') return 'rejected';
   if (isAwaitingReview(record)) return 'waits for you';
   return record.status === 'approved' ? 'approved' : 'in use';
+}
+
+/** The effect of a gap record on questions other than the one that it was made from. */
+interface GapEffect extends Pick<JudgedAnswers, 'questions' | 'difference' | 'low' | 'high' | 'verdict'> {
+  /** Questions that were right in the last attempt without the record, and in the first one with it. */
+  readonly right_without: number;
+  readonly right_with: number;
+}
+
+/** The parts of an attempt that tell what a record did. */
+type Judged = Pick<
+  RecordedAttempt,
+  'id' | 'attempt_id' | 'team' | 'task_id' | 'question' | 'correct' | 'pm_brief'
+>;
+
+/**
+ * Compares each question's last attempt before the record was in a brief with the first one whose brief has it. The record's own question is left
+ * out: its attempt was chosen because it was wrong, and another one would be right more often without any record. All records are one
+ * family of comparisons.
+ */
+export function computeGapEffects(
+  records: readonly StoredGapRecord[],
+  attempts: readonly Judged[],
+): ReadonlyMap<number, GapEffect> {
+  const scored = attempts.filter(({ correct }) => correct !== null).toSorted((a, b) => a.id - b.id);
+  const byQuestion = Map.groupBy(scored, ({ team, task_id, question }) =>
+    JSON.stringify([team, task_id, question]),
+  );
+  const tried = records.flatMap((record) => {
+    const hint = formatHint(record);
+    const questions = [...byQuestion.values()].flatMap((all) => {
+      const first = all.findIndex(({ pm_brief }) => pm_brief.includes(hint));
+      const isOwn = all.some(({ attempt_id }) => attempt_id === record.attempt_id);
+      if (first < 1 || isOwn) return [];
+      return [{ baseline: Number(all[first - 1]?.correct), other: Number(all[first]?.correct) }];
+    });
+    return questions.length === 0 ? [] : [{ id: record.id, questions }];
+  });
+  const judged = judgeAnswers(tried.map(({ questions }) => ({ attempts: 1, questions })));
+  return new Map(
+    tried.flatMap(({ id, questions }, index): [number, GapEffect][] => {
+      const found = judged[index];
+      if (found === undefined) return [];
+      const { difference, low, high, verdict } = found;
+      const right_without = questions.filter(({ baseline }) => baseline === 1).length;
+      const right_with = questions.filter(({ other }) => other === 1).length;
+      return [
+        [id, { questions: questions.length, difference, low, high, verdict, right_without, right_with }],
+      ];
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
+import { freePort } from '@gaia-mesh/core/testing/free-port.ts';
 import { expect, onTestFinished } from 'vitest';
 import { callCli } from './call-cli.ts';
 import { temporaryFolder } from './cli.ts';

@@ -1,11 +1,15 @@
-import { type Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
+import { readFileSync } from 'node:fs';
+import { Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
+import type { AgentOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
+import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import type { EngineOptions } from './engine-options.ts';
 import { type AttributedReply, createAskingEngine } from './model-engine.ts';
@@ -155,4 +159,22 @@ export function createBranchEngine(
 function findReplyIndex(replies: readonly { readonly key: string }[], key: string): number {
   const index = replies.findIndex((reply) => reply.key === key);
   return index === -1 ? replies.length : index;
+}
+
+/**
+ * Makes agent `id` repeat its tasks up to where the branches in `file` begin.
+ *
+ * @throws MeshError `config`
+ */
+export function createBranching(
+  file: string,
+  id: string,
+  live: Engine,
+  prompts: EngineOptions['prompts'],
+): Pick<AgentOptions, 'engine' | 'rewrite'> {
+  const branches = new Branches(parseJsonLine(readFileSync(file, 'utf8'), branchFileSchema, file), id);
+  return {
+    engine: createBranchEngine(live, branches, prompts),
+    rewrite: (emission, cause) => branches.rewrite(emission, cause),
+  };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { put, serve, useMediaPlace } from '../fixtures/media-place.ts';
-import { understandAudio } from './understand-audio.ts';
-import { analyzeYoutubeVideo, understandVideo } from './understand-video.ts';
+import { analyzeYoutubeVideo, understandAudio, understandVideo } from './understand-media.ts';
 
 useMediaPlace();
 

@@ -8,6 +8,7 @@ import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
+import { formatYoutubeUrl, parseYoutubeId } from '../web/youtube/youtube-id.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 import { type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
 import { resolveOpenaiBase } from './openai-base.ts';
@@ -117,3 +118,26 @@ function buildBearer(environment: DataToolContext['environment']): Record<string
   const key = readServiceKey('whisper', environment);
   return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
+
+const videoInput = z.strictObject({
+  url: z.string().min(1).max(2048),
+  question: z.string().trim().min(1).max(4000),
+});
+
+/** Has a model watch the video at its URL: nothing is downloaded here (SV-15). */
+export const understandVideo: DataTool<z.infer<typeof videoInput>> = {
+  name: 'understand_video',
+  description: 'Watches a YouTube video to answer a question.',
+  input: videoInput,
+  async run({ url, question }, context) {
+    const address = formatYoutubeUrl(parseYoutubeId(url));
+    const parts = [{ file_data: { file_uri: address } }, { text: question }];
+    return { text: await askGemini(parts, context, 'youtube_transcript gets what is said without a key') };
+  },
+};
+
+/** An alias of {@link understandVideo} under the name that some teams use. */
+export const analyzeYoutubeVideo: DataTool<z.infer<typeof videoInput>> = {
+  ...understandVideo,
+  name: 'analyze_youtube_video',
+};

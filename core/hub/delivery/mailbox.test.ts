@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
 import { quietLink } from '../../testing/quiet-link.ts';
 import type { Message } from '../batch.ts';
-import { Mailbox } from './mailbox.ts';
+import { Mailbox } from './acknowledged.ts';
 
 const message = (id: string, bytes = 10, from = 'a'): Message => ({
   from,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FaultSchedule } from '../../run/run-faults.ts';
 import { isTimed } from './fault.ts';
-import { FaultSchedule } from './fault-schedule.ts';
 import { parseFaults } from './parse-faults.ts';
 
 beforeEach(() => void vi.useFakeTimers());

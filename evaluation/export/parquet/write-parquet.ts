@@ -1,5 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import path from 'node:path';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
@@ -7,12 +8,11 @@ import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { parquetWriteBuffer } from 'hyparquet-writer';
+import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { readComparison } from '../../compare/comparison-file.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { type ExportedRun, readExportedRun } from '../exported-run.ts';
-import { createTable, type Table } from './table.ts';
 
 /** Bytes that suffice to recognize a recording by its first line. */
 const PROBE_BYTES = 200;
@@ -216,4 +216,45 @@ function buildExchangeTable({ recording, exchanges: rows }: ExportedRun): Table 
     ['ended_us', 'number', ({ exchange }) => exchange.endedUs],
     ['finish', 'text', ({ exchange }) => exchange.reply.finish],
   ]);
+}
+
+/** Value of a cell; null for empty cells of any kind. */
+type Cell = string | number | boolean | Date | JsonObject | null | undefined;
+type Kind = 'text' | 'json' | 'integer' | 'number' | 'flag' | 'time';
+
+/** A column: name, kind, and the function that reads its cell from a row. */
+type Column<Row> = readonly [name: string, kind: Kind, cellOf: (row: Row) => Cell];
+
+/** The columns of one file. */
+interface Table {
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: ColumnSource[];
+}
+
+const TYPES = {
+  text: 'STRING',
+  json: 'JSON',
+  integer: 'INT64',
+  number: 'DOUBLE',
+  flag: 'BOOLEAN',
+  time: 'TIMESTAMP',
+} as const satisfies Record<Kind, string>;
+
+function createTable<Row>(name: string, rows: readonly Row[], columns: readonly Column<Row>[]): Table {
+  return {
+    name,
+    rows: rows.length,
+    columns: columns.map(([column, kind, cellOf]) => ({
+      name: column,
+      type: TYPES[kind],
+      nullable: true,
+      data: rows.map((row) => toParquetCell(kind, cellOf(row))),
+    })),
+  };
+}
+
+function toParquetCell(kind: Kind, value: Cell): Exclude<Cell, undefined> | bigint {
+  if (value === undefined || value === null) return null;
+  return kind === 'integer' ? BigInt(Math.round(Number(value))) : value;
 }

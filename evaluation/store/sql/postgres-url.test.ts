@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseConnection } from './postgres-url.ts';
+import { parseConnection } from './postgres.ts';
 
 describe('the URL of a database', () => {
   test('says host, port, user, password and database', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
+import { freePort } from '@gaia-mesh/core/testing/free-port.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';

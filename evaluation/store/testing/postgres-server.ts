@@ -12,7 +12,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '@gaia-mesh/core/system/process/free-port.ts';
+import { freePort } from '@gaia-mesh/core/testing/free-port.ts';
 import pg from 'pg';
 
 export interface PostgresServer {

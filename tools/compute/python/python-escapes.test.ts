@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { computing, descendants } from '../fixtures/processes.ts';
 import { isRunning, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 import { TO_JAVASCRIPT } from '../fixtures/to-javascript.ts';
-import { MAX_TIMEOUT_S } from './python-reply.ts';
+import { MAX_TIMEOUT_S } from './python-tools.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { WebScript } from '../../fixtures/web-server.ts';
 import { serveWeb } from '../testing/serve-web.ts';
-import { downloadFile } from './download-file.ts';
-import { MAX_DOWNLOAD_BYTES, saveDownload } from './save-download.ts';
+import { downloadFile, MAX_DOWNLOAD_BYTES, saveDownload } from './save-download.ts';
 
 let files: string;
 beforeEach(async () => {

@@ -5,9 +5,11 @@ import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
-import type { DataToolContext } from '../../data-tool.ts';
+import * as z from 'zod';
+import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { formatMegabytes, tooLarge } from '../bounded-body.ts';
-import { toSafeName } from './download-name.ts';
+import { fetchPublic } from '../public-fetch.ts';
+import { chooseDownloadName, toSafeName } from './download-name.ts';
 
 /** Maximum bytes of a file. Attachments of questions have some megabytes; data sets are too large for an agent to read. */
 export const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
@@ -134,3 +136,26 @@ async function tryFileStep<Result>(file: string, work: () => Promise<Result>): P
     throw new MeshError('tool', `${file} cannot be written: ${toErrorMessage(cause)}`, { cause });
   }
 }
+
+const DOWNLOAD_TIMEOUT_MS = 120_000;
+
+const input = z.strictObject({
+  url: z.string().min(1),
+  file_name: z.string().max(255).exactOptional(),
+});
+
+export const downloadFile: DataTool<z.infer<typeof input>> = {
+  name: 'download_file',
+  description: 'Downloads a file from the web.',
+  input,
+  async run({ url, file_name: wanted = '' }, context) {
+    const { environment, signal } = context;
+    return fetchPublic(url, { environment, signal, timeoutMs: DOWNLOAD_TIMEOUT_MS }, async (reply) => {
+      const name =
+        wanted.trim() === '' ? chooseDownloadName(reply.url, reply.mediaType, reply.disposition) : wanted;
+      const { file, bytes } = await saveDownload(context, name, reply.body);
+      const type = reply.mediaType === '' ? '' : `, ${reply.mediaType}`;
+      return { text: `saved as ${file} (${bytes} bytes${type}) from ${reply.url}`, data: { file, bytes } };
+    });
+  },
+};

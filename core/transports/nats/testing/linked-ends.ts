@@ -3,9 +3,8 @@ import type { MeshNode } from '../../../hub/link.ts';
 import type { FrameLink } from '../../../wire/frame-link.ts';
 import type { Dialler, Listener } from '../../transport.ts';
 import { resolveNatsAddress } from '../nats-address.ts';
-import { createNatsListen } from '../nats-listen.ts';
 import { NatsServer } from '../nats-server.ts';
-import { createNatsDialler } from '../nats-transport.ts';
+import { createNatsDialler, createNatsListen } from '../nats-transport.ts';
 
 export const MESH = 'test';
 
