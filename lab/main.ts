@@ -56,12 +56,6 @@ await runProgram({
       load: async () => (await import('./claims/claims.ts')).claims,
     },
     {
-      name: 'fuzz',
-      group: 'Stress',
-      summary: 'throw hostile bytes at framing, adapters, layers, handshake and hub; say what breaks',
-      load: async () => (await import('./fuzz/fuzz.ts')).fuzz,
-    },
-    {
       name: 'lab:model-server',
       group: 'Stress',
       summary:

@@ -4,25 +4,16 @@ import fc from 'fast-check';
 /** A target of fuzzing. Its cases depend on the seed alone, whichever other targets run beside it. */
 export interface FuzzTarget {
   readonly name: string;
-  /** Runs `runs` cases and ends at the first failure, shrunk. */
-  fuzz(batch: FuzzBatch): Promise<BatchResult>;
+  /** Runs `runs` cases and ends at the first failure, which is returned shrunk. */
+  fuzz(batch: FuzzBatch): Promise<Failure | null>;
 }
 
 interface FuzzBatch {
   readonly seed: number;
   readonly runs: number;
-  /** Position in the cases of `seed` at which to begin: the path that a failure printed. */
-  readonly path?: string;
 }
 
-interface BatchResult {
-  readonly runs: number;
-  readonly failure: Failure | null;
-}
-
-export interface Failure {
-  readonly seed: number;
-  readonly path: string;
+interface Failure {
   /** The shrunk case as fast-check writes it. */
   readonly counterexample: string;
   /** Description of the defect, with the bytes in hex if there are any. */
@@ -41,7 +32,7 @@ export function fuzzTarget<Case>(
   let check: ((value: Case) => void | Promise<void>) | undefined;
   return {
     name,
-    async fuzz({ seed, runs, path }) {
+    async fuzz({ seed, runs }) {
       check ??= await prepare();
       const run = check;
       let shrinkUntilMs = Number.POSITIVE_INFINITY;
@@ -55,8 +46,8 @@ export function fuzzTarget<Case>(
           throw error;
         }
       });
-      const details = await fc.check(property, { seed, numRuns: runs, path: path ?? '' });
-      return { runs: details.numRuns, failure: toFailure(details) };
+      const details = await fc.check(property, { seed, numRuns: runs });
+      return toFailure(details);
     },
   };
 }
@@ -65,8 +56,6 @@ function toFailure<Case>(details: fc.RunDetails<[Case]>): Failure | null {
   if (!details.failed || details.counterexample === null) return null;
   const { errorInstance: error } = details;
   return {
-    seed: details.seed,
-    path: details.counterexamplePath ?? '',
     counterexample: fc.stringify(details.counterexample[0]),
     reason: error instanceof Defect ? error.message : error instanceof Error ? `${error.stack}` : `${error}`,
   };
