@@ -4,9 +4,9 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, test } from 'vitest';
-import { listVariables, readFixtures } from '../commands/prompt-test.ts';
 import { temporaryFolder } from '../testing/cli.ts';
 import { writtenFile } from '../testing/team-file.ts';
+import { listVariables, readFixtures } from './prompt-test.ts';
 
 const folder = path.join(codeFolder, 'config', 'prompt-fixtures');
 const shipped = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));

@@ -1,9 +1,9 @@
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { callCli } from '../testing/call-cli.ts';
-import { temporaryFolder } from '../testing/cli.ts';
-import { writtenFile } from '../testing/team-file.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
+import { writtenFile } from '../../testing/team-file.ts';
 
 const folder = temporaryFolder();
 const CHANGED = writtenFile(

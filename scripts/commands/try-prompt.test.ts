@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Expectation } from '../commands/prompt-test.ts';
-import { findFaults } from '../commands/prompt-test.ts';
+import type { Expectation } from './prompt-test.ts';
+import { findFaults } from './prompt-test.ts';
 
 const JSON_REPLY = '{"type": "web", "steps": [{"uses": []}], "done": null}';
 
