@@ -67,6 +67,16 @@ test('a factor that is nothing to a stack is not varied for it', () => {
   expect(leftOut).toContain('mcp/stdio bare connections=1: it has one pair of pipes');
 });
 
+test('a factor that no stack takes is refused with the reasons', () => {
+  const python = findStack('mcp/http', { implementation: 'python' }, { fixed: ['noDelay'] });
+  expect(() => combineArms([{ stack: python }, { stack: stdio }], parseFactors(['nagle=on']))).toThrow(
+    '--factor nagle has no effect: mcp/http python nagle=on: its implementation decides that by itself; mcp/stdio bare nagle=on: it is not carried by TCP',
+  );
+  expect(() => combineArms([{ stack: stdio }], parseFactors([], 'wan'))).toThrow(
+    '--network has no effect: mcp/stdio bare network=wan: its ends are on one machine',
+  );
+});
+
 test('a message that an implementation would refuse is not sent', () => {
   const small = findStack('a2a/jsonrpc', {}, { largestMessageBytes: 102_400 });
   const { arms, leftOut } = combineArms([{ stack: small }], parseFactors(['size=4096,65536']));

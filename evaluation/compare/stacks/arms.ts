@@ -53,6 +53,13 @@ interface SettingFactor {
 
 const anywhere = () => undefined;
 
+/** Returns the reason why a stack does not take a setting of its connections. */
+function explainFixed({ traits }: Stack, setting: keyof StackSettings): string | undefined {
+  return traits.fixed?.some((own) => own === setting)
+    ? 'its implementation decides that by itself'
+    : undefined;
+}
+
 const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
   tls: {
     expected: 'on or off',
@@ -63,18 +70,22 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
   connections: {
     expected: 'a number from 1 to 256',
     set: (level) => parseWhole(level, [1, 256], (connections) => ({ connections })),
-    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'it has one pair of pipes' : undefined),
+    unsupportedReason: (stack) =>
+      stack.transport === 'stdio' ? 'it has one pair of pipes' : explainFixed(stack, 'connections'),
   },
   keepalive: {
     expected: 'milliseconds from 0 to 600000',
     set: (level) => parseWhole(level, [0, 600_000], (keepAliveMs) => ({ keepAliveMs })),
-    unsupportedReason: ({ transport }) => (transport === 'stdio' ? 'its pipes stay open' : undefined),
+    unsupportedReason: (stack) =>
+      stack.transport === 'stdio' ? 'its pipes stay open' : explainFixed(stack, 'keepAliveMs'),
   },
   nagle: {
     expected: 'on or off',
     set: (level) => parseOnOff(level, (nagle) => ({ noDelay: !nagle })),
-    unsupportedReason: ({ transport }) =>
-      transport === 'stdio' || transport === 'unix' ? 'it is not carried by TCP' : undefined,
+    unsupportedReason: (stack) =>
+      stack.transport === 'stdio' || stack.transport === 'unix'
+        ? 'it is not carried by TCP'
+        : explainFixed(stack, 'noDelay'),
   },
   later: {
     expected: LATER.join(', '),
@@ -164,7 +175,7 @@ const MAX_ARMS = 64;
  * Combines every stack with every combination of levels. Levels that a stack lacks are listed as left out; a factor of which it has no
  * level is not varied for it, so that it can still be compared with stacks that have it.
  *
- * @throws MeshError `usage` if there are too many arms to measure
+ * @throws MeshError `usage` for a factor that no stack takes, and if there are too many arms to measure
  */
 export function combineArms(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
   const leftOut: string[] = [];
@@ -192,6 +203,12 @@ export function combineArms(chosen: readonly ChosenStack[], { settings: factors 
       levels,
     }));
   });
+  for (const factor of factors.keys()) {
+    if (arms.length === 0 || arms.some(({ levels }) => levels[factor] !== undefined)) continue;
+    const flag = factor === 'network' ? '--network' : `--factor ${factor}`;
+    const reasons = leftOut.filter((reason) => reason.includes(` ${factor}=`));
+    throw new MeshError('usage', `${flag} has no effect: ${reasons.join('; ')}`);
+  }
   if (arms.length > MAX_ARMS) {
     throw new MeshError(
       'usage',

@@ -56,6 +56,8 @@ export interface StackTraits {
   /** Ways to hand over a result that comes later than the request's own answer could; the first is the default. */
   readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
+  /** Settings of connections that its implementation decides by itself; absent if it takes all of them. */
+  readonly fixed?: readonly ('connections' | 'keepAliveMs' | 'noDelay')[] | undefined;
   /** Bytes of the largest message that its implementation takes by default; null if it states none. */
   readonly largestMessageBytes: number | null;
   /** Nested levels that its implementation takes in a payload; absent if it takes as many as a packet may have. */

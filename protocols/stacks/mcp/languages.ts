@@ -15,7 +15,7 @@ export function createMcpLanguage(transport: 'http' | 'stdio', language: Languag
     name: `mcp/${transport}`,
     protocol: 'mcp',
     transport: transport === 'http' ? 'http1' : 'stdio',
-    traits: { ...mcpHttpTraits, later: ['hold'], hasTls: false },
+    traits: { ...mcpHttpTraits, later: ['hold'], hasTls: false, fixed: ['noDelay'] },
     carrier: transport === 'http' ? 'http1' : 'pipes',
     modules: {
       python: fileURLToPath(new URL(`./python/mcp_${transport}.py`, import.meta.url)),

@@ -9,6 +9,7 @@ import { meterStack } from '../meter/metered.ts';
 interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
   /** True by default. */
   readonly hasTls?: boolean;
+  readonly fixed?: StackTraits['fixed'];
   listen(answer: Answer, settings: StackSettings): Promise<Omit<StackServer, 'wire'>>;
   /** @throws MeshError `agent` if no server listens there */
   dial(address: string, settings: StackSettings): Promise<Caller>;
@@ -33,13 +34,13 @@ export const callTraits: StackTraits = {
 };
 
 /** Creates a stack of calls. The body of a call is a packet as JSON; that of the answer has its answers, one a line. */
-export function callStack({ listen, dial, hasTls = true, ...own }: CallTransport): Stack {
+export function callStack({ listen, dial, hasTls = true, fixed, ...own }: CallTransport): Stack {
   const name = `json/${own.transport}`;
   return meterStack({
     ...own,
     name,
     protocol: 'json',
-    traits: { ...callTraits, hasTls },
+    traits: { ...callTraits, hasTls, fixed },
     serve: (inbox, settings) =>
       listen(async (body, signal) => {
         const packets = await inbox(codec.decode(body), signal);

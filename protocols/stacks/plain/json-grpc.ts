@@ -37,12 +37,13 @@ const method: MethodDefinition<Buffer, Buffer> = {
 };
 
 /**
- * JSON of packets as the messages of a unary gRPC call, by `@grpc/grpc-js` at both ends. The package cannot
- * leave Nagle's algorithm on.
+ * JSON of packets as the messages of a unary gRPC call, by `@grpc/grpc-js` at both ends.
  */
 export const jsonGrpc = callStack({
   transport: 'grpc',
   implementation: 'sdk',
+  // The package cannot leave Nagle's algorithm on.
+  fixed: ['noDelay'],
   async listen(answer, { tls, advertisedPort }) {
     const server = new Server(GRPC_OPTIONS);
     server.addService({ [METHOD]: method }, { [METHOD]: createHandler(answer) });

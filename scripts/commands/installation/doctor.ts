@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import net from 'node:net';
@@ -22,6 +23,7 @@ import {
 import { teamShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import { loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { createStyles, print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { describePeer } from '@gaia-mesh/stacks/languages/installation.ts';
 import { findPython } from '@gaia-mesh/tools/compute/python/pyodide-python.ts';
 import { findInstallation } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
@@ -77,6 +79,7 @@ async function run(options: z.output<typeof doctorTable.options>): Promise<void>
       checkNats(process.env),
     ],
     ...[checkModels(), checkKeys(process.env), checkPython(), checkImages(process.env), checkDisk()],
+    ...[checkPeer('python'), checkPeer('go')],
     ...(options.engine === undefined && options.baseUrl === undefined ? [] : [checkModel(options)]),
   ]);
   if (options.json) printJson(findings);
@@ -243,6 +246,15 @@ async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
     status: 'ok',
     detail: `English text is recognised here, offline; to see more, set ${models.slice(0, 2).join(' or ')}`,
   };
+}
+
+/** Reports whether ends of stacks in another language can be measured. */
+function checkPeer(language: 'python' | 'go'): Finding {
+  const what = `SDKs in ${language}`;
+  const { mark, needs, install } = describePeer(language);
+  if (existsSync(mark)) return { what, status: 'ok', detail: `installed in ${path.dirname(mark)}` };
+  const detail = `only needed for compare --stacks … --implementation ${language}; with ${needs}: ${install}`;
+  return { what, status: 'note', detail };
 }
 
 async function checkDisk(): Promise<Finding> {

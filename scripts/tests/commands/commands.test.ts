@@ -228,6 +228,8 @@ describe('doctor', () => {
       'Python',
       'images',
       'disk',
+      'SDKs in python',
+      'SDKs in go',
     ]);
     expect(findings[1]).toEqual({
       what: 'Node',
@@ -253,7 +255,7 @@ describe('doctor', () => {
     expect(stdout).not.toMatch(/secret-of-this-test|ANTHROPIC/);
   });
 
-  test('says what would run Python, and what recognises text in images', async () => {
+  test('says what would run Python, what recognises text in images, and what is missing to measure other SDKs', async () => {
     const env = Object.fromEntries(
       ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'].map((name) => [
         name,
@@ -261,8 +263,10 @@ describe('doctor', () => {
       ]),
     );
 
-    const { stdout } = await callCli(['doctor'], { env });
+    const { stdout } = await callCli(['doctor'], { env: { ...env, XDG_CACHE_HOME: temporaryFolder() } });
 
+    expect(stdout).toMatch(/^– SDKs in python +only needed for compare .*: python3 -m venv /m);
+    expect(stdout).toMatch(/^– SDKs in go +only needed for compare .* go build -C /m);
     expect(stdout).toMatch(/^✓ Python +Python \d\.\d+\.\d+ as WebAssembly, in a sandbox/m);
     expect(stdout).toMatch(/^✓ images +English text is recognised here, offline/m);
   });

@@ -30,7 +30,11 @@ export const a2aGrpcSdk: Stack = meterStack({
   protocol: 'a2a',
   transport: 'grpc',
   implementation: 'sdk',
-  traits: { ...a2aTraits, largestMessageBytes: MAX_FRAME_BYTES },
+  traits: {
+    ...a2aTraits,
+    largestMessageBytes: MAX_FRAME_BYTES,
+    fixed: ['connections', 'keepAliveMs', 'noDelay'],
+  },
   serve,
   connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
 });
