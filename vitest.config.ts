@@ -18,12 +18,13 @@ const ALONE = [
 
 /** Tests that need minutes, such as those of endurance: `npm run test:release` runs them before a release. */
 const RELEASE = '{core,protocols,tools,evaluation,scripts,lab}/**/*.release.test.ts';
-/** Tests that have more to try then: teams with a real model, stacks in other languages and on pipes, and what npm says of the package. */
+/** Tests that have more to try then: teams with a real model, stacks in other languages and on pipes, relays of others, and what npm says of the package. */
 const LARGER = [
   'scripts/tests/gaia/real-model.test.ts',
   'scripts/tests/project/package.test.ts',
   'protocols/stacks/languages/languages.test.ts',
   'protocols/stacks/mcp/mcp-stacks.test.ts',
+  'lab/relay/carry.test.ts',
 ];
 
 export default defineConfig(({ mode }) => ({

@@ -1,8 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
-import type { AskTeam } from './batch.ts';
 import { Spending } from './limits.ts';
 import {
   ids,
@@ -44,19 +42,6 @@ describe('limits', () => {
       prompt_tokens: 10,
       correct: false,
     });
-  });
-
-  test('of the run: what the questions on their way took is in the sum, and said', async () => {
-    const { askTeam } = teamOf(async (question) => {
-      for (let turn = 0; turn < 5 * Number(question.taskId.slice(1)); turn++) await setImmediate();
-      return rightly(question);
-    });
-
-    const { end } = await run(askTeam, 9, { concurrency: 4, limits: { question: {}, run: { tokens: 5 } } });
-
-    const reason =
-      'the run used 40 of 5 tokens (--max-tokens); the questions on their way then were finished (--concurrency 4)';
-    expect([journal.size, end]).toEqual([4, { kind: 'limit', reason, isUsedUp: true }]);
   });
 
   test.each([
@@ -175,14 +160,6 @@ describe('a cause that is every question’s', () => {
     expect(ids(9).filter((id) => kept(id)?.status === 'failed')).toHaveLength(6);
   });
 
-  test('is none where each question has a failure of its own, however many do', async () => {
-    const broken: Reply = { ...failed, code: 'reply', reason: 'the stream ended after 214 characters' };
-    const { askTeam } = teamOf(() => broken);
-
-    expect((await run(askTeam, 9)).end.kind).toBe('finished');
-    expect(ids(9).map((id) => kept(id)?.code)).toEqual(Array.from({ length: 9 }, () => 'reply'));
-  });
-
   test.each([
     [9, 'finished', 12],
     [12, 'stopped', 10],
@@ -214,16 +191,5 @@ describe('a cause that is every question’s', () => {
       reason: expect.stringContaining(`${component}, team single, question q2`),
     });
     expect(journal.size).toBe(2);
-  });
-
-  test('breaks off what is on its way', async () => {
-    const askTeam: AskTeam = async (question, attempt, signal) => {
-      if (question.taskId === 'q0') throw new MeshError('agent', 'the hub is gone');
-      return untilAborted(question, attempt, signal);
-    };
-
-    const { end } = await run(askTeam, 10, { concurrency: 4 });
-
-    expect([end.kind, journal.size]).toEqual(['stopped', 0]);
   });
 });

@@ -202,22 +202,27 @@ describe('a webhook', () => {
     return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
 
-  async function push(config: object): Promise<void> {
+  /** Resolves when the last event of a task has come. */
+  async function push(calls: readonly { readonly body: string }[], config: object): Promise<void> {
+    const before = calls.length;
     await rpc('SendMessage', message('Hi', { taskPushNotificationConfig: config }));
-    // Events go one after the other; a later task's are behind them.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const came = () => calls.slice(before).map(({ body }) => body);
+    await expect.poll(() => came().join()).toContain('TASK_STATE_COMPLETED');
   }
 
   test('gets every event in order, with the proof that its client named', async () => {
     const { calls, url } = await startWebhook({ status: 204 });
-    await push({ url: `${url}/hook?a=1`, authentication: { scheme: 'Bearer', credentials: 'secret' } });
+    await push(calls, {
+      url: `${url}/hook?a=1`,
+      authentication: { scheme: 'Bearer', credentials: 'secret' },
+    });
     expect(calls.at(0)).toMatchObject({
       path: '/hook?a=1',
       headers: { authorization: 'Bearer secret', 'content-type': 'application/a2a+json' },
     });
     expect(calls.at(-1)?.body).toContain('TASK_STATE_COMPLETED');
     expect(calls.map(({ body }) => Object.keys(JSON.parse(body))[0])).toContain('artifactUpdate');
-    await push({ url, token: 'note' });
+    await push(calls, { url, token: 'note' });
     expect(calls.at(-1)?.headers).toMatchObject({ 'x-a2a-notification-token': 'note' });
   });
 

@@ -244,11 +244,15 @@ describe('the teams that ship', () => {
       options,
     }));
 
-  test.each(
-    (['supervisor', 'react', 'panel', 'single'] as const).flatMap((name) =>
-      (['direct', 'broadcast', 'topic'] as const).map((routing) => [name, routing] as const),
-    ),
-  )('%s answers without a model under %s routing (MP-74, REQ-078)', async (name, routing) => {
+  // The routing of packets is the same code for all teams: one of them is tried with each way, and the others with theirs.
+  test.each([
+    ['supervisor', 'direct'],
+    ['supervisor', 'broadcast'],
+    ['supervisor', 'topic'],
+    ['react', 'direct'],
+    ['panel', 'topic'],
+    ['single', 'broadcast'],
+  ] as const)('%s answers without a model under %s routing (MP-74, REQ-078)', async (name, routing) => {
     const team = load(name);
     const text = 'The mill was built in 1911 by Orla Finch. It has four floors.';
     const mesh = await startTeamMesh({

@@ -32,19 +32,23 @@ describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --rel
     expect(sample.hub_peak_mb).toBeGreaterThan(1);
   }
 
-  test.each(['run', 'flood', 'C relay', 'Node relay', 'raw Node'] as const)(
+  // The relays that ours are set beside, and agents in Node, are measured by hand: they are tried before a release.
+  const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
+  const others = ['C relay', 'Node relay', 'raw Node'] as const;
+  test.each(['run', 'flood', ...(isRelease ? others : [])] as const)(
     'is carried by the %s, and counted',
     async (name) => expectCounted(await target(name), load),
   );
 
-  test.for(PEERS)('is carried by %s, and counted', async (name, context) =>
+  test.runIf(isRelease).for(PEERS)('is carried by %s, and counted', async (name, context) =>
     expectCounted(await peer(name, context), load),
   );
 
-  test('of Node agents is carried, and counted', async () =>
-    expectCounted(await target('flood'), { ...load, areNode: true }));
+  test.runIf(isRelease)('of Node agents is carried, and counted', async () =>
+    expectCounted(await target('flood'), { ...load, areNode: true }),
+  );
 
-  test('of Node agents fails when frames are damaged', async () => {
+  test.runIf(isRelease)('of Node agents fails when frames are damaged', async () => {
     const tearing: RelayTarget = { ...(await target('raw Node')), wire: 'frames' };
     // Longer than one read of the forwarder, so that none goes through whole.
     await expect(carryLoad(tearing, { ...load, bytes: 200_000, areNode: true })).rejects.toMatchObject({

@@ -4,10 +4,10 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engineNames, loadEngine } from '../engines/registry.ts';
+import { loadEngine } from '../engines/registry.ts';
 import { hastyReader, type OllamaFixture, replying, startOllama } from '../fixtures/ollama-server.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
-import { loadTool, toolNames } from '../registry.ts';
+import { loadTool } from '../registry.ts';
 import { eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
 
 const STEPS = ['search', 'extract', 'triple', 'reason'] as const;
@@ -199,17 +199,4 @@ test('a long document is narrowed down before a model sees it', async () => {
   const prompt = server.requests[before]?.messages[1]?.content ?? '';
   expect(prompt.length).toBeLessThan(24_000);
   expect(prompt).toContain(truth.answer);
-});
-
-test.each([
-  ['tool', toolNames, (name: string) => loadTool(name)],
-  ['engine', engineNames, (name: string) => loadEngine(name, { prompts })],
-] as const)('every %s loads by its name; for another the known ones are named', async (_, names, load) => {
-  // The process of a model needs one: `scripts/tests/gaia/real-model.test.ts`.
-  for (const name of names.filter((one) => one !== 'llama')) expect((await load(name)).name).toBe(name);
-  for (const unknown of ['nothing', 'toString', '']) {
-    const failure = await load(unknown).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(MeshError);
-    expect(failure).toMatchObject({ code: 'usage', message: expect.stringContaining(names.join(', ')) });
-  }
 });

@@ -242,27 +242,6 @@ describe('the ledger of a task', () => {
   });
 });
 
-describe('when the time is up', () => {
-  test('the rest of a task is unknown', async () => {
-    const { append, start } = readExchanges();
-    const exchanges = start();
-    append('a', textLine('t') + exchangeLine('t').repeat(3));
-    let looks = 0;
-    const ledger = await exchanges.ended('t', () => ++looks > 1);
-    expect(ledger).toEqual({ ...ONE, uncounted: 2 });
-    expect(await exchanges.total()).toEqual({ ...ONE, uncounted: 2 });
-  });
-
-  test('tasks that had not ended are unknown, and lines that were not read are left', async () => {
-    const { append, start } = readExchanges();
-    const exchanges = start();
-    append('a', textLine('t') + exchangeLine('t') + textLine('open') + exchangeLine('open'));
-    await exchanges.ended('t');
-    append('b', textLine('late') + exchangeLine('late'));
-    expect(await exchanges.total(() => true)).toEqual({ ...ONE, uncounted: 1 });
-  });
-});
-
 test('the total is of all tasks, whether they had ended or not', async () => {
   const { append, start } = readExchanges();
   const exchanges = start();

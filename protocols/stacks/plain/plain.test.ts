@@ -6,6 +6,10 @@ import { jsonUnix } from './json-unix.ts';
 import { jsonWebSocket } from './json-websocket.ts';
 import { makeMeshStack } from './mesh.ts';
 
-for (const spec of ['json', 'msgpack+zstd', 'anp']) testStack(await makeMeshStack(spec));
+/** What another adapter on the same sockets may change. */
+const OF_ADAPTERS = /^(packets arrive|work that fails|every byte is|a proxy between|bytes are the same)/;
+
+testStack(await makeMeshStack('json'));
+for (const spec of ['msgpack+zstd', 'anp']) testStack(await makeMeshStack(spec), OF_ADAPTERS);
 for (const stack of [jsonUnix, jsonHttp1, jsonHttp2]) testStack(stack);
 for (const stack of [jsonWebSocket, jsonGrpc]) testStack(stack);

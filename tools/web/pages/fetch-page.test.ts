@@ -67,18 +67,16 @@ describe('a page', () => {
     expect(numbers).toEqual(Array.from({ length: 900 }, (_, i) => i));
   });
 
-  test.each([
-    ['deeply nested elements', `${'<div>'.repeat(20_000)}the middle`],
-    ['deeply nested bold', `${'<b>'.repeat(20_000)}the middle`],
-  ])('of %s is read all the same', async (_name, body) => {
-    expect(await fetched(page(body), 'text/html')).toBe('T the middle');
-  });
+  test.each([['deeply nested elements', `${'<div>'.repeat(20_000)}the middle`]])(
+    'of %s is read all the same',
+    async (_name, body) => {
+      expect(await fetched(page(body), 'text/html')).toBe('T the middle');
+    },
+  );
 
   test.each([
     ['nested elements', '<div>'.repeat(200_000)],
-    ['links in one line', '<a href="x">y</a>, '.repeat(50_000)],
     ['scripts without an end', ' <script'.repeat(100_000)],
-    ['tags without an end', ' <p'.repeat(300_000)],
   ])('that no parser reads in time for its %s gives what is between its tags', async (_name, body) => {
     const { signal } = new AbortController();
     expect(await extractText(page(`<p>first${body}`), 60_000, signal, 50)).toMatch(/^T first/);
