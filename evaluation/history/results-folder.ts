@@ -87,8 +87,10 @@ export function listFolderItems(folder: string): FolderList {
  * @throws MeshError `usage` for a file that holds no results of this program
  */
 export function readFileItem(file: string): FolderItem {
-  if (!existsSync(file)) throw new MeshError('usage', `${file}: there is no such file`);
   const folder = path.dirname(file);
+  // A batch that was killed has a plan and no answers yet.
+  if (!existsSync(file) && !existsSync(findPlan(file)))
+    throw new MeshError('usage', `${file}: there is no such file`);
   const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   const item = isArchive
     ? readRunItem(folder, file)
@@ -110,7 +112,12 @@ function readJsonItem(folder: string, file: string): Found {
 }
 
 function readAnswersItem(folder: string, file: string): Found {
-  return readHeadedItem(readBatchItem, folder, deriveBatchPaths(file.replace(/\.journal$/, '')).head);
+  return readHeadedItem(readBatchItem, folder, findPlan(file));
+}
+
+/** Returns the file of a batch's plan, which stands beside its answers and its journal. */
+function findPlan(file: string): string {
+  return deriveBatchPaths(file.replace(/\.journal$/, '')).head;
 }
 
 function describeLeftOut(

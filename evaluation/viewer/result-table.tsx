@@ -246,7 +246,9 @@ interface CellProps<Row> {
 }
 
 function Cell<Row>({ row, column, isHead, isOpen, onOpen }: CellProps<Row>) {
-  const shown = column.cell === undefined ? showHidden(formatValue(column, row)) : column.cell(row);
+  const drawn = column.cell?.(row);
+  const shown =
+    drawn === undefined || typeof drawn === 'string' ? showHidden(formatValue(column, row)) : drawn;
   if (!isHead) return <td class={nameClass(column)}>{shown}</td>;
   return (
     <th scope="row" class={nameClass(column)}>
@@ -266,7 +268,9 @@ function nameClass<Row>({ isNumber, isWide, isText }: Column<Row>): string | und
   return names.length === 0 ? undefined : names.join(' ');
 }
 
-function formatValue<Row>({ value, format = String }: Column<Row>, row: Row): string {
+function formatValue<Row>({ value, format = String, cell }: Column<Row>, row: Row): string {
+  const drawn = cell?.(row);
+  if (typeof drawn === 'string') return drawn;
   const own = value(row);
   return own === null ? UNKNOWN : typeof own === 'number' ? format(own) : own;
 }

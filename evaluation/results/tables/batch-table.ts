@@ -11,6 +11,7 @@ import { nameChange } from '../cycles.ts';
 import { type Figures, findKnownUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
+import { formatInterval } from './score-columns.ts';
 import { USE_COLUMNS, type UseRow } from './use-columns.ts';
 
 /** Maximum columns of a line, and of a team's name in it. */
@@ -99,16 +100,6 @@ function formatCachedNotes(team: TeamSummary): string[] {
     `${from}; their share is what they took when they were asked`,
     `    this run itself took ${known(team.tokens)} tokens, ${formatDecimals(team.cost, 4)} $, ${known(team.packets)} packets and ${formatDecimals(team.seconds, 2)} s`,
   ];
-}
-
-export function formatInterval({
-  low,
-  high,
-}: {
-  readonly low: number | null;
-  readonly high: number | null;
-}): string {
-  return low === null || high === null ? '–' : `${(low * 100).toFixed(1)}–${formatPercent(high)}`;
 }
 
 /** Returns notes on facts that the tables leave out. */

@@ -17,8 +17,9 @@ import {
 } from '../../terminal/table.ts';
 import type { BenchOutcome, BenchSummary } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
-import { formatCycles, formatInterval } from './batch-table.ts';
+import { formatCycles } from './batch-table.ts';
 import { listHopColumns, listHopRows } from './hop-columns.ts';
+import { formatInterval } from './score-columns.ts';
 
 /** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;

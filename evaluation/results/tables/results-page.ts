@@ -1,14 +1,14 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
-import { formatColumnsMarkdown } from '../../terminal/columns.ts';
+import { type Column, formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
-import { count, formatDecimals, formatPercent, formatPoints, toOneLine } from '../../terminal/table.ts';
+import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import type { Figures } from '../figures.ts';
-import { type Compared, mapBaselinePairs, type PairedTeams, pairTeams } from '../paired-teams.ts';
+import { mapBaselinePairs, type PairedTeams, pairTeams } from '../paired-teams.ts';
 import type { TeamSummary } from '../summary.ts';
-import { formatInterval, listUseRows } from './batch-table.ts';
-import { formatDetectable } from './detectable-text.ts';
+import { listUseRows } from './batch-table.ts';
+import { PAIR_COLUMNS, SCORE_COLUMNS } from './score-columns.ts';
 import { USE_COLUMNS } from './use-columns.ts';
 
 interface ResultsFacts {
@@ -107,53 +107,33 @@ type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 /** Formats the null test: two attempts of one team differ only by chance. Empty if no question was asked again. */
 function formatNullTest({ itself }: PairedTeams): string {
   if (itself.length === 0) return '';
-  const rows = itself.map(([team, { won, lost, judged }]) => [
-    team,
-    count(judged.questions),
-    count(lost),
-    count(won),
-    ...formatJudgedCells({ judged }),
-  ]);
+  const rows = itself.map(([team, pair]) => ({ team, pair, verdict: pair.judged.verdict }));
+  const columns: Column<(typeof rows)[number]>[] = [
+    { key: 'team', header: 'team', value: ({ team }) => team },
+    { key: 'questions', header: 'questions', value: ({ pair }) => pair.judged.questions },
+    { key: 'lost', header: 'right the first time only', value: ({ pair }) => pair.lost },
+    { key: 'won', header: 'right the second time only', value: ({ pair }) => pair.won },
+    ...JUDGED,
+  ];
   return `
 ## The same team twice
 
 Second attempts set against first ones, each team by itself: what is called a difference here, chance makes.
 
-${formatMarkdownTable([['team', 'questions', 'right the first time only', 'right the second time only', ...JUDGED_HEAD], ...rows])}
+${formatColumnsMarkdown(columns, rows)}
 `;
 }
 
-const JUDGED_HEAD = ['difference (95 % interval)', 'detects', 'verdict'];
-
-function formatJudgedCells({ judged }: Pick<Compared, 'judged'>): string[] {
-  const { difference, low, high, verdict } = judged;
-  return [
-    `${formatPoints(difference)} (${formatPoints(low)} to ${formatPoints(high)})`,
-    formatDetectable(judged),
-    verdict,
-  ];
-}
+const JUDGED = [PAIR_COLUMNS.difference, PAIR_COLUMNS.detects, PAIR_COLUMNS.verdict] as const;
 
 function scoreTable(paired: PairedTeams, teams: Rows): string {
   const compared = mapBaselinePairs(paired);
-  const rows = teams.map(([name, summary]) => {
+  const rows = teams.map(([name, figures]) => {
     const pair = compared.get(name);
-    return [
-      name === paired.baseline ? `${name} (baseline)` : name,
-      `${count(summary.correct)} of ${count(summary.scored)}`,
-      scoreText(summary),
-      count(summary.correct_lenient),
-      ...(pair === undefined ? JUDGED_HEAD.map(() => '') : formatJudgedCells(pair)),
-    ];
+    const team = name === paired.baseline ? `${name} (baseline)` : name;
+    return { team, figures, pair, verdict: pair?.judged.verdict ?? '' };
   });
-  return formatMarkdownTable([
-    ['team', 'right', 'accuracy (95 % interval)', 'lenient', ...JUDGED_HEAD],
-    ...rows,
-  ]);
-}
-
-function scoreText({ accuracy, low, high }: Figures): string {
-  return low === null ? '–' : `${formatPercent(accuracy)} (${formatInterval({ low, high })})`;
+  return formatColumnsMarkdown([...Object.values(SCORE_COLUMNS), ...JUDGED], rows);
 }
 
 /** Columns of costs on a page, whose tables begin with what is counted. */

@@ -1,6 +1,6 @@
 import type { BatchData } from '../../report/batch-data.ts';
 import { BASELINE } from '../../results/baseline.ts';
-import { formatDetectable } from '../../results/tables/detectable-text.ts';
+import { formatDetectable } from '../../results/tables/score-columns.ts';
 import { count } from '../../terminal/table.ts';
 import { formatCounted, toLine } from '../format.ts';
 
@@ -41,7 +41,7 @@ function describeUndecided(teams: BatchData['teams'], calls: BatchData['pairs'],
   const known = shown.filter((detectable) => detectable !== null);
   const least =
     known.length === shown.length
-      ? `${scored} can detect only differences of ${formatDetectable({ detectable: Math.max(...known) })}\u00a0points or more`
+      ? `${scored} can detect only differences of ${formatDetectable(Math.max(...known))}\u00a0points or more`
       : `${scored} are too few to detect any`;
   return `No difference to ${toLine(baseline, 60)} was detected: right on ${range}; ${least}`;
 }

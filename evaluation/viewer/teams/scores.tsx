@@ -1,15 +1,16 @@
 import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
-import type { Compared } from '../../results/paired-teams.ts';
-import { count, formatDecimals, formatPercent, formatPoints } from '../../terminal/table.ts';
+import { mapBaselinePairs } from '../../results/paired-teams.ts';
+import { PAIR_COLUMNS, SCORE_COLUMNS } from '../../results/tables/score-columns.ts';
+import { count, formatPercent } from '../../terminal/table.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
 import { Card } from '../parts.tsx';
-import { type Column, createCount, ResultTable, readTone, Verdict } from '../result-table.tsx';
+import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
 
 /** The share that each team has right, with intervals, and against the baseline. */
 export function ScoreCard({ batch }: { readonly batch: BatchData }) {
-  const { teams, baseline, pairs } = batch;
-  const against = new Map(pairs.filter(({ base }) => base === baseline).map((pair) => [pair.other, pair]));
+  const { teams, baseline } = batch;
+  const against = mapBaselinePairs(batch);
   const hasBaseline = teams.length > 1;
   const isScored = teams.some(({ summary }) => summary.accuracy !== null);
   const most = Math.min(1, Math.max(0.1, ...teams.map(({ summary }) => summary.high ?? 0)) * 1.05);
@@ -22,63 +23,46 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * most),
     format: (share: number) => formatPercent(share, 0),
   };
-  const judge = ({ name }: TeamFigures) =>
-    name === baseline ? 'baseline' : (against.get(name)?.judged.verdict ?? 'no question in common');
-  const columns: Column<TeamFigures>[] = [
-    { header: 'team', value: ({ name }) => toLine(name, 60) },
-    {
-      header: 'right',
-      isNumber: true,
-      value: ({ summary }) => (summary.accuracy === null ? null : summary.correct),
-      cell: ({ summary }) =>
-        summary.accuracy === null ? UNKNOWN : `${count(summary.correct)} / ${count(summary.scored)}`,
-      explain: 'By GAIA’s official scorer; whatever failed, ran out of time or was not asked is wrong.',
-    },
+  const rows = teams.map(({ name, summary: figures }) => {
+    const pair = against.get(name);
+    const verdict = name === baseline ? 'baseline' : (pair?.judged.verdict ?? 'no question in common');
+    return { team: toLine(name, 60), figures, pair, verdict };
+  });
+  type Row = (typeof rows)[number];
+  const forest: Column<Row> = {
+    header: 'accuracy and 95 % interval',
+    axis: <ForestAxis scale={scale} />,
+    isWide: true,
+    value: () => '',
+    cell: ({ figures: { accuracy: at, low, high }, verdict }) =>
+      at === null || low === null ? (
+        UNKNOWN
+      ) : (
+        <Forest scale={scale} interval={{ at, low, high }} tone={readTone(verdict)} />
+      ),
+    explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
+  };
+  const { team, right, accuracy, lenient } = SCORE_COLUMNS;
+  const { verdict, difference, p, detects } = PAIR_COLUMNS;
+  const columns = [
+    // The verdict stands beside the name: a phone shows it without scrolling.
+    ...toPageColumns<Row>(hasBaseline ? [team, right, verdict] : [team, right], rows),
+    ...(isScored ? [forest] : []),
+    // The interval is drawn.
+    ...toPageColumns<Row>(
+      [
+        { ...accuracy, header: 'accuracy', format: ({ figures }) => formatPercent(figures.accuracy) },
+        lenient,
+      ],
+      rows,
+    ),
     ...(hasBaseline
       ? [
-          {
-            header: 'verdict',
-            value: judge,
-            cell: (team: TeamFigures) => <Verdict word={judge(team)} />,
-            explain: `Against ${baseline} on the same questions. A difference is called where its interval does not reach 0, corrected for all comparisons that were declared before the run (Holm).`,
-          },
+          ...toPageColumns<Row>([difference], rows),
+          createSwingColumn(rows),
+          ...toPageColumns<Row>([p, detects], rows),
         ]
       : []),
-    ...(isScored
-      ? [
-          {
-            header: 'accuracy and 95 % interval',
-            axis: <ForestAxis scale={scale} />,
-            isWide: true,
-            value: ({ summary }: TeamFigures) =>
-              summary.low === null || summary.high === null
-                ? null
-                : `${formatPercent(summary.low)} to ${formatPercent(summary.high)}`,
-            cell: (team: TeamFigures) => {
-              const { accuracy: at, low, high } = team.summary;
-              if (at === null || low === null) return UNKNOWN;
-              return <Forest scale={scale} interval={{ at, low, high }} tone={readTone(judge(team))} />;
-            },
-            explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
-          },
-        ]
-      : []),
-    {
-      header: 'accuracy',
-      isNumber: true,
-      value: ({ summary }) => summary.accuracy,
-      format: formatPercent,
-      explain: 'Share of right answers among the questions whose true answer is known.',
-    },
-    {
-      ...createCount(
-        'lenient',
-        ({ summary }) => (summary.accuracy === null ? null : summary.correct_lenient),
-        'Right answers where quotes, articles, units and the like are forgiven.',
-      ),
-      isWide: true,
-    },
-    ...(hasBaseline ? listPairColumns<TeamFigures>(baseline, ({ name }) => against.get(name), pairs) : []),
   ];
   return (
     <Card
@@ -87,71 +71,29 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
       id="scores"
       about={
         hasBaseline
-          ? `Each team is tested against ${baseline} on the questions that both were asked. That a difference cannot be told does not say that there is none.`
+          ? `Each team is tested against ${toLine(baseline, 60)} on the questions that both were asked. That a difference cannot be told does not say that there is none.`
           : 'No other team was asked, so nothing is set against it: --team single,… does.'
       }
     >
-      <ResultTable label="Right answers" rows={teams} columns={columns} />
+      <ResultTable label="Right answers" rows={rows} columns={columns} />
     </Card>
   );
 }
 
-/** Lists what is told of two teams on the same questions. */
-function listPairColumns<Row>(
-  against: string,
-  read: (row: Row) => Compared | undefined,
-  all: readonly Compared[],
-): Column<Row>[] {
-  const most = Math.max(1, ...all.flatMap(({ won, lost }) => [won, lost]));
-  return [
-    {
-      header: `points more than ${against}`,
-      isNumber: true,
-      value: (row) => read(row)?.judged.difference ?? null,
-      format: formatPoints,
-      cell: (row) => {
-        const judged = read(row)?.judged;
-        return judged === undefined
-          ? UNKNOWN
-          : `${formatPoints(judged.difference)} (${formatPoints(judged.low)} to ${formatPoints(judged.high)})`;
-      },
-      explain:
-        'Percentage points, over all attempts, with Newcombe’s interval for pairs, corrected as the verdict is. Attempts at one question resemble each other and count as one value, so repeats narrow it less than more questions would.',
-    },
-    {
-      header: 'lost · won',
-      isWide: true,
-      value: (row) => {
-        const pair = read(row);
-        return pair === undefined ? null : `${pair.won} : ${pair.lost}`;
-      },
-      cell: (row) => {
-        const pair = read(row);
-        return pair === undefined ? UNKNOWN : <Swing won={pair.won} lost={pair.lost} most={most} />;
-      },
-      explain: `Questions that only one of the two got right, or that it got right more often than ${against}.`,
-    },
-    {
-      header: 'p',
-      isNumber: true,
-      isWide: true,
-      value: (row) => read(row)?.judged.adjustedP ?? null,
-      format: formatP,
-      explain: 'Chance of such a difference between equal teams: two-sided, after Holm’s correction.',
-    },
-    {
-      header: 'detects',
-      isNumber: true,
-      isWide: true,
-      value: (row) => read(row)?.judged.detectable ?? null,
-      format: (detectable) => formatDecimals(detectable * 100, 1),
-      explain: 'The smallest difference in points that as many such questions detect in four of five runs.',
-    },
-  ];
+interface Paired {
+  readonly pair: { readonly won: number; readonly lost: number } | undefined;
 }
 
-function formatP(p: number): string {
-  return p < 0.001 ? '<0.001' : p.toFixed(3);
+/** The questions that only one of the two got right, as bars from the middle. */
+function createSwingColumn<Row extends Paired>(rows: readonly Row[]): Column<Row> {
+  const most = Math.max(1, ...rows.flatMap(({ pair }) => [pair?.won ?? 0, pair?.lost ?? 0]));
+  return {
+    header: 'lost · won',
+    isWide: true,
+    value: ({ pair }) => (pair === undefined ? null : `${pair.lost} · ${pair.won}`),
+    cell: ({ pair }) => (pair === undefined ? UNKNOWN : <Swing {...pair} most={most} />),
+    explain: 'Questions that only the other, or only this one got right, or got right more often.',
+  };
 }
 
 function Swing({ won, lost, most }: { readonly won: number; readonly lost: number; readonly most: number }) {
@@ -169,34 +111,27 @@ function Swing({ won, lost, most }: { readonly won: number; readonly lost: numbe
   );
 }
 
-interface PairRow {
-  readonly team: string;
-  readonly against: string;
-  readonly pair: Compared;
-}
-
 /** Pairs of teams beyond those with the baseline, and each team against itself. */
 export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly batch: BatchData }) {
-  const rows: PairRow[] = [
+  const rows = [
     ...pairs
       .filter(({ base }) => base !== baseline)
-      .map((pair) => ({ team: pair.other, against: pair.base, pair })),
-    ...itself.map(([team, pair]) => ({ team: `${team}, second attempts`, against: 'its first', pair })),
-  ];
+      .map((pair) => ({ team: toLine(pair.other, 60), against: toLine(pair.base, 60), pair })),
+    ...itself.map(([team, pair]) => ({
+      team: `${toLine(team, 60)}, second attempts`,
+      against: 'its first',
+      pair,
+    })),
+  ].map((row) => ({ ...row, verdict: row.pair.judged.verdict }));
   if (rows.length === 0) return null;
-  const columns: Column<PairRow>[] = [
-    { header: 'team', value: ({ team }) => toLine(team, 60) },
-    { header: 'against', value: ({ against }) => toLine(against, 60) },
-    {
-      header: 'verdict',
-      value: ({ pair }) => pair.judged.verdict,
-      cell: ({ pair }) => <Verdict word={pair.judged.verdict} />,
-    },
-    ...listPairColumns<PairRow>(
-      'the other',
-      ({ pair }) => pair,
-      rows.map(({ pair }) => pair),
-    ),
+  type Row = (typeof rows)[number];
+  const { verdict, difference, p, detects } = PAIR_COLUMNS;
+  const columns: Column<Row>[] = [
+    { header: 'team', value: ({ team }) => team },
+    { header: 'against', value: ({ against }) => against },
+    ...toPageColumns<Row>([verdict, difference], rows),
+    createSwingColumn(rows),
+    ...toPageColumns<Row>([p, detects], rows),
   ];
   return (
     <Card
