@@ -90,7 +90,7 @@ const CARD_PATHS = [CARD_PATH, OLD_CARD_PATH];
 /** Maximum bytes around a question and a document in a request. */
 const ENVELOPE_BYTES = 64 * 1024;
 
-const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000 };
 
 /** Creates the tool of an MCP server that asks the team. */
 export function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: string): McpTool {

@@ -74,7 +74,7 @@ async function bare(own: AgentCard): Promise<string> {
 const sdk =
   (protocolBinding: 'JSONRPC' | 'HTTP+JSON') =>
   async (own: AgentCard): Promise<string> => {
-    const agent = await createSdkAgent('a test', own, work, testSettings);
+    const agent = await createSdkAgent('a test', own, work);
     const http = await serveSdkHttp('a test', agent, testSettings);
     agent.setInterfaces(listInterfaces(http.url, [protocolBinding]));
     ends.push(async () => {

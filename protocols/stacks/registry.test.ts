@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { findStackEntries, listStackNames, loadStack, stackEntries } from './registry.ts';
 
 describe('the registry of stacks', () => {
-  test.each(stackEntries.map((entry) => [`${entry.name} (${entry.implementation})`, entry] as const))(
+  // Those in other languages are held by tests of their own, where the languages are installed.
+  const npmEntries = stackEntries.filter(({ packages }) => packages !== undefined);
+
+  test.each(npmEntries.map((entry) => [`${entry.name} (${entry.implementation})`, entry] as const))(
     'has under the name %s what bears it',
     async (_name, { name, implementation, load }) => {
       const stack = await load();

@@ -31,21 +31,9 @@ test('every combination of levels is an arm, and what a stack does not have is l
 });
 
 test('a factor sets what it is called for', () => {
-  const later = findStack('a2a/rest', { protocol: 'a2a' }, { later: ['hold', 'poll'] });
-  const [arm] = combineArms(
-    [{ stack: later }],
-    parseFactors(['later=poll', 'nagle=on', 'keepalive=0', 'connections=1', 'history=on', 'poll=20']),
-  ).arms;
-  expect(arm?.settings).toEqual({
-    ...DEFAULT_SETTINGS,
-    later: 'poll',
-    workMs: 200,
-    noDelay: false,
-    keepAliveMs: 0,
-    connections: 1,
-    history: true,
-    pollMs: 20,
-  });
+  const factors = parseFactors(['work=200', 'keepalive=0', 'connections=1']);
+  const [arm] = combineArms([{ stack: mcp }], factors).arms;
+  expect(arm?.settings).toEqual({ ...DEFAULT_SETTINGS, workMs: 200, keepAliveMs: 0, connections: 1 });
   const identity = { key: 'k', cert: 'c' };
   expect(toStackSettings({ ...DEFAULT_SETTINGS, tls: true }, identity)).toMatchObject({ tls: identity });
   expect(toStackSettings(DEFAULT_SETTINGS, identity)).toMatchObject({ tls: null });
@@ -55,22 +43,23 @@ test('a factor sets what it is called for', () => {
 test('a factor that is nothing to a stack is not varied for it', () => {
   const { arms, leftOut } = combineArms(
     [{ stack: stdio }, { stack: framedTcp }],
-    parseFactors(['results=text,both', 'connections=1,4']),
+    parseFactors(['work=0,5', 'connections=1,4']),
   );
   expect(arms.map(({ name }) => name)).toEqual([
-    'mcp/stdio bare results=text',
-    'mcp/stdio bare results=both',
-    'framed/tcp bare connections=1',
-    'framed/tcp bare connections=4',
+    'mcp/stdio bare work=0',
+    'mcp/stdio bare work=5',
+    'framed/tcp bare work=0 connections=1',
+    'framed/tcp bare work=0 connections=4',
+    'framed/tcp bare work=5 connections=1',
+    'framed/tcp bare work=5 connections=4',
   ]);
-  expect(leftOut).toContain('framed/tcp bare results=text: its results have one form');
   expect(leftOut).toContain('mcp/stdio bare connections=1: it has one pair of pipes');
 });
 
 test('a factor that no stack takes is refused with the reasons', () => {
-  const python = findStack('mcp/http', { implementation: 'python' }, { fixed: ['noDelay'] });
-  expect(() => combineArms([{ stack: python }, { stack: stdio }], parseFactors(['nagle=on']))).toThrow(
-    '--factor nagle has no effect: mcp/http python nagle=on: its implementation decides that by itself; mcp/stdio bare nagle=on: it is not carried by TCP',
+  const python = findStack('mcp/http', { implementation: 'python' }, { fixed: ['connections'] });
+  expect(() => combineArms([{ stack: python }, { stack: stdio }], parseFactors(['connections=1']))).toThrow(
+    '--factor connections has no effect: mcp/http python connections=1: its implementation decides that by itself; mcp/stdio bare connections=1: it has one pair of pipes',
   );
   expect(() => combineArms([{ stack: stdio }], parseFactors([], 'wan'))).toThrow(
     '--network has no effect: mcp/stdio bare network=wan: its ends are on one machine',

@@ -16,28 +16,18 @@ interface ArmSettings extends Omit<StackSettings, 'tls'> {
 
 /**
  * Default settings. Sixteen connections are enough for sixteen concurrent exchanges on transports that cannot multiplex; idle connections
- * outlive the rounds, since a reconnect is a factor of its own; answers have no redundant content.
+ * outlive the rounds, since a reconnect is a factor of its own.
  */
 export const DEFAULT_SETTINGS: ArmSettings = {
   tls: false,
   connections: 16,
   keepAliveMs: 60_000,
-  noDelay: true,
-  later: 'hold',
-  pollMs: 50,
-  history: false,
-  results: 'structured',
   deadlineMs: 30_000,
   workMs: 0,
   size: null,
   network: null,
 };
 
-/** Default duration of the work for a delayed answer, if ways of delivering it are compared. */
-const LATER_WORK_MS = 200;
-
-const LATER = ['hold', 'stream', 'subscribe', 'poll', 'push'] as const;
-const RESULTS = ['text', 'structured', 'both'] as const;
 /** Bounds of a payload: the smallest is `{"text":"…"}` with some text; the largest still passes often enough to be timed. */
 const SIZE_RANGE = [64, 1024 * 1024] as const;
 const MAX_LEVELS = 16;
@@ -79,34 +69,10 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
     unsupportedReason: (stack) =>
       stack.transport === 'stdio' ? 'its pipes stay open' : explainFixed(stack, 'keepAliveMs'),
   },
-  nagle: {
-    expected: 'on or off',
-    set: (level) => parseOnOff(level, (nagle) => ({ noDelay: !nagle })),
-    unsupportedReason: (stack) =>
-      stack.transport === 'stdio' || stack.transport === 'unix'
-        ? 'it is not carried by TCP'
-        : explainFixed(stack, 'noDelay'),
-  },
-  later: {
-    expected: LATER.join(', '),
-    set: (level) => parseChoice(level, LATER, (later) => ({ later })),
-    unsupportedReason: ({ traits }, level) =>
-      traits.later.some((way) => way === level) ? undefined : `it has no way to ${level}`,
-  },
-  poll: {
-    expected: 'milliseconds from 1 to 10000',
-    set: (level) => parseWhole(level, [1, 10_000], (pollMs) => ({ pollMs })),
-    unsupportedReason: ({ traits }) => (traits.later.includes('poll') ? undefined : 'it does not poll'),
-  },
   work: {
     expected: 'milliseconds from 0 to 10000',
     set: (level) => parseWhole(level, [0, 10_000], (workMs) => ({ workMs })),
     unsupportedReason: anywhere,
-  },
-  results: {
-    expected: RESULTS.join(', '),
-    set: (level) => parseChoice(level, RESULTS, (results) => ({ results })),
-    unsupportedReason: ({ protocol }) => (protocol === 'mcp' ? undefined : 'its results have one form'),
   },
   network: {
     expected: `none, ${NETWORK_FORMS}`,
@@ -116,11 +82,6 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
     },
     unsupportedReason: ({ transport }) =>
       transport === 'stdio' || transport === 'unix' ? 'its ends are on one machine' : undefined,
-  },
-  history: {
-    expected: 'on or off',
-    set: (level) => parseOnOff(level, (history) => ({ history })),
-    unsupportedReason: ({ protocol }) => (protocol === 'a2a' ? undefined : 'its answers have no history'),
   },
   size: {
     expected: `bytes from ${SIZE_RANGE[0]} to ${SIZE_RANGE[1]}`,
@@ -199,7 +160,7 @@ export function combineArms(chosen: readonly ChosenStack[], { settings: factors 
       implementation,
       protocol,
       transport,
-      settings: resolveSettings(stack, levels),
+      settings: resolveSettings(levels),
       levels,
     }));
   });
@@ -270,11 +231,8 @@ function explainUnsupported(stack: Stack, factor: string, level: string): string
 }
 
 /** Returns the settings that an arm's levels select. */
-function resolveSettings(stack: Stack, levels: Readonly<Record<string, string>>): ArmSettings {
-  const [ownLater] = stack.traits.later;
-  const isLater = levels.later !== undefined;
-  const workMs = isLater ? LATER_WORK_MS : DEFAULT_SETTINGS.workMs;
-  const settings = { ...DEFAULT_SETTINGS, later: ownLater, workMs };
+function resolveSettings(levels: Readonly<Record<string, string>>): ArmSettings {
+  const settings = { ...DEFAULT_SETTINGS };
   for (const [name, level] of Object.entries(levels)) {
     Object.assign(settings, SETTING_FACTORS[name]?.set(level));
   }
@@ -304,13 +262,4 @@ function parseWhole<T>(
 ): T | undefined {
   const value = Number(level);
   return /^\d+$/.test(level) && value >= low && value <= high ? set(value) : undefined;
-}
-
-function parseChoice<Level extends string, T>(
-  level: string,
-  known: readonly Level[],
-  set: (value: Level) => T,
-): T | undefined {
-  const found = known.find((one) => one === level);
-  return found === undefined ? undefined : set(found);
 }

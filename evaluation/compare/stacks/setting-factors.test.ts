@@ -1,5 +1,3 @@
-import net from 'node:net';
-import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS, toStackSettings } from './arms.ts';
 import { PairSession } from './invocation.ts';
@@ -51,31 +49,6 @@ test.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])(
     expect((await kept.play(load)).wire.connections).toBeLessThanOrEqual(1);
   },
 );
-
-test('Nagle’s algorithm is on or off as the settings say', async () => {
-  const told: boolean[] = [];
-  const setNoDelay = net.Socket.prototype.setNoDelay;
-  net.Socket.prototype.setNoDelay = function (this: net.Socket, noDelay = true) {
-    told.push(noDelay);
-    return setNoDelay.call(this, noDelay);
-  };
-  try {
-    for (const noDelay of [true, false]) {
-      told.length = 0;
-      const stack = await loadStack('json/http2', 'bare');
-      const settings = toStackSettings({ ...DEFAULT_SETTINGS, noDelay }, null);
-      const server = await stack.serve(async () => [], settings);
-      const client = await stack.connect(server.address, settings);
-      const [exchange] = exchanges;
-      if (exchange !== undefined) await client.exchange(exchange.request, AbortSignal.timeout(60_000), 0);
-      await client.close();
-      await server.close();
-      expect(told.slice(-1), String(told)).toEqual([noDelay]);
-    }
-  } finally {
-    net.Socket.prototype.setNoDelay = setNoDelay;
-  }
-});
 
 test.each([
   ['json/http1', 1, 1],

@@ -17,10 +17,9 @@ export function createA2aLanguage(binding: 'jsonrpc' | 'grpc', language: Languag
     transport: isHttp ? 'http1' : 'grpc',
     traits: {
       ...a2aTraits,
-      later: ['hold'],
       hasTls: false,
       // A channel of gRPC has one connection, which stays.
-      fixed: isHttp ? ['noDelay'] : ['connections', 'keepAliveMs', 'noDelay'],
+      fixed: isHttp ? [] : ['connections', 'keepAliveMs'],
       deepestPayload: DEEPEST_PAYLOAD,
       // The task store of a2a-go 2.2 copies by `gob`, which knows no difference between none and empty.
       losesEmptyLists: language === 'go',

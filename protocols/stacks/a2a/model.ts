@@ -136,7 +136,6 @@ export const sendResponseSchema = z.union([
   z.object({ task: taskSchema }),
   z.object({ message: messageSchema }),
 ]);
-export const taskResponseSchema = taskSchema;
 
 /** `StreamResponse` (§3.2.3), which has one of four forms. */
 export const streamResponseSchema = z.union([

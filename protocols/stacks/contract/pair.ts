@@ -7,21 +7,12 @@ import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes }
 import { mirror } from './wire-sum.ts';
 
 /** Settings with which an experiment begins. Every factor that a stack may ignore is at its usual value. */
-const usual: StackSettings = {
+export const USUAL_SETTINGS: StackSettings = {
   tls: null,
   connections: 4,
   keepAliveMs: 10_000,
-  noDelay: true,
-  later: 'hold',
-  pollMs: 10,
-  history: false,
-  results: 'structured',
   deadlineMs: 20_000,
 };
-
-export function createSettings({ traits }: Stack): StackSettings {
-  return { ...usual, later: traits.later[0] };
-}
 
 /** Creates the answer of the checks' inbox: the packet itself, as a reply. */
 export function createReply(packet: Packet): Packet {
@@ -51,7 +42,7 @@ export async function withPair<Result>(
   work: (pair: Pair) => Promise<Result>,
   proxy?: CountingProxy,
 ): Promise<Result> {
-  const settings = { ...createSettings(stack), ...changes };
+  const settings = { ...USUAL_SETTINGS, ...changes };
   const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
   // An answer that is an exchange of its own travels over another connection.
   const back =

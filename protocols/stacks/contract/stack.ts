@@ -53,11 +53,9 @@ export interface StackTraits {
    * every answer the request's id as `reply_to`, unless the inbox did.
    */
   readonly oneWay: 'silent' | 'acknowledged';
-  /** Ways to hand over a result that comes later than the request's own answer could; the first is the default. */
-  readonly later: readonly [LaterResult, ...LaterResult[]];
   readonly hasTls: boolean;
   /** Settings of connections that its implementation decides by itself; absent if it takes all of them. */
-  readonly fixed?: readonly ('connections' | 'keepAliveMs' | 'noDelay')[] | undefined;
+  readonly fixed?: readonly ('connections' | 'keepAliveMs')[] | undefined;
   /** Bytes of the largest message that its implementation takes by default; null if it states none. */
   readonly largestMessageBytes: number | null;
   /** Nested levels that its implementation takes in a payload; absent if it takes as many as a packet may have. */
@@ -65,13 +63,6 @@ export interface StackTraits {
   /** True if its implementation makes nothing of empty lists in payloads. */
   readonly losesEmptyLists?: boolean | undefined;
 }
-
-/**
- * The delivery of a result that takes time. `hold`: the exchange stays open. `stream`: it stays open and
- * reports progress. `subscribe`: a second exchange follows the task. `poll`: the client asks for it again and
- * again. `push`: the server calls the client back.
- */
-export type LaterResult = 'hold' | 'stream' | 'subscribe' | 'poll' | 'push';
 
 /** The factors of an experiment: all settings of two ends, the same for every stack where they apply. */
 export interface StackSettings {
@@ -84,15 +75,6 @@ export interface StackSettings {
   readonly connections: number;
   /** Milliseconds for which an idle connection is kept; 0 closes it after each exchange. */
   readonly keepAliveMs: number;
-  /** True turns Nagle's algorithm off. */
-  readonly noDelay: boolean;
-  readonly later: LaterResult;
-  /** Milliseconds between two polls, where `later` is `poll`. */
-  readonly pollMs: number;
-  /** True if A2A's answers include the history of their task, which contains the request; the protocol's default. */
-  readonly history: boolean;
-  /** Form in which an MCP tool hands over its result. */
-  readonly results: 'text' | 'structured' | 'both';
   /** Milliseconds after which an exchange has failed. */
   readonly deadlineMs: number;
   /** False lets a server in another language do without the forwarder that counts its bytes; true by default. */

@@ -8,8 +8,8 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { checkCountedByProxy, checkLines, checkSameBytesAgain } from './counting.ts';
-import { createReply, createSettings, type Pair, withPair } from './pair.ts';
-import type { Inbox, LaterResult, Stack, StackSettings, TlsIdentity } from './stack.ts';
+import { createReply, type Pair, USUAL_SETTINGS, withPair } from './pair.ts';
+import type { Inbox, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**
  * A check that every stack must pass, without a test runner. Properties of one stack alone (its messages, its
@@ -33,7 +33,7 @@ type Check = readonly [name: string, run: (stack: Stack) => Promise<void>];
  * @param tls a certificate for 127.0.0.1; without one nothing is checked over TLS
  */
 export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly StackCheck[] {
-  const { oneWay, hasTls, later } = stack.traits;
+  const { oneWay, hasTls } = stack.traits;
   const checks: readonly Check[] = [
     ['packets arrive as they were, and so do their answers', (each) => checkRoundTrips(each, {})],
     ['several exchanges are under way at once', checkConcurrency],
@@ -50,7 +50,6 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
     ['bytes are the same from run to run', checkSameBytesAgain],
     ['a server that was closed is gone', checkClosed],
     ['a client says that nobody is there', checkNobodyThere],
-    ...later.slice(1).map((way): Check => [`answers come by ${way}`, (each) => checkLater(each, way)]),
     ...(hasTls && tls !== null ? listTlsChecks(tls) : []),
   ];
   return checks.map(([name, run]) => ({ name, run: () => run(stack) }));
@@ -225,20 +224,6 @@ function createStuckInbox(stuck: string): Inbox {
   };
 }
 
-async function checkLater(stack: Stack, later: LaterResult): Promise<void> {
-  const inbox: Inbox = async (packet) => {
-    await sleep(20);
-    return [createReply(packet)];
-  };
-  await withPair(stack, inbox, { later }, async ({ ask, settled }) => {
-    for (const id of ['p-1', 'p-2']) {
-      const packet = { ...fullPacket, id };
-      assertSame(await ask(packet), [createReply(packet)], 'the answer');
-    }
-    for (const side of Object.values(await settled())) assert.ok(side !== null);
-  });
-}
-
 async function checkClosed(stack: Stack): Promise<void> {
   const { address, port } = await withPair(
     stack,
@@ -255,11 +240,11 @@ async function checkClosed(stack: Stack): Promise<void> {
 }
 
 async function checkNobodyThere(stack: Stack): Promise<void> {
-  const server = await stack.serve(async () => [], createSettings(stack));
+  const server = await stack.serve(async () => [], USUAL_SETTINGS);
   await server.close();
   const session = async () => {
     const client = await stack.connect(server.address, {
-      ...createSettings(stack),
+      ...USUAL_SETTINGS,
       deadlineMs: SHORT_DEADLINE_MS,
     });
     try {

@@ -15,7 +15,7 @@ export interface HttpRequest {
 }
 
 /** The settings of a stack that an HTTP client needs. */
-export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs' | 'noDelay'>;
+export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs'>;
 
 /** A client on Node's own HTTP/1.1: a pool of connections, and no headers but the caller's, Host and Content-Length. */
 export class HttpClient {
@@ -31,7 +31,7 @@ export class HttpClient {
    */
   constructor(
     url: string | URL,
-    { tls, connections, keepAliveMs, noDelay }: ClientSettings,
+    { tls, connections, keepAliveMs }: ClientSettings,
     mayAsk: UrlPolicy = () => true,
   ) {
     const { origin, protocol } = new URL(url);
@@ -42,7 +42,6 @@ export class HttpClient {
       keepAlive: this.#keepsAlive,
       maxSockets: connections,
       maxFreeSockets: connections,
-      noDelay,
       timeout: this.#keepsAlive ? keepAliveMs : undefined,
     };
     const isSecure = protocol === 'https:';

@@ -34,15 +34,10 @@ interface ListenEndpoint {
 
 export async function listenHttp(
   listener: http.RequestListener,
-  {
-    tls,
-    noDelay,
-    keepAliveMs,
-    advertisedPort,
-  }: Pick<StackSettings, 'tls' | 'noDelay' | 'keepAliveMs' | 'advertisedPort'>,
+  { tls, keepAliveMs, advertisedPort }: Pick<StackSettings, 'tls' | 'keepAliveMs' | 'advertisedPort'>,
   { host = '127.0.0.1', port: wanted = 0, admission }: ListenEndpoint = {},
 ): Promise<HttpServer> {
-  const options = { noDelay, keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
+  const options = { keepAliveTimeout: keepAliveMs + KEEP_ALIVE_MARGIN_MS };
   const server =
     tls === null
       ? http.createServer(options, listener)

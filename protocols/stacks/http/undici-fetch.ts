@@ -12,13 +12,7 @@ interface PooledFetch {
  * for the number of connections or for trust, and does not take an `Agent` of the package. It follows no
  * redirect, which would take headers with tokens along.
  */
-export function createPooledFetch({
-  tls,
-  connections,
-  keepAliveMs,
-  noDelay,
-  deadlineMs,
-}: StackSettings): PooledFetch {
+export function createPooledFetch({ tls, connections, keepAliveMs, deadlineMs }: StackSettings): PooledFetch {
   const dispatcher = new Agent({
     connections,
     // 0 turns keep-alive off as well; 1 keeps connections with one request at a time.
@@ -27,7 +21,7 @@ export function createPooledFetch({
     allowH2: false,
     headersTimeout: deadlineMs,
     bodyTimeout: deadlineMs,
-    connect: { noDelay, ca: tls?.cert, minVersion: tls === null ? undefined : 'TLSv1.3' },
+    connect: { noDelay: true, ca: tls?.cert, minVersion: tls === null ? undefined : 'TLSv1.3' },
   });
   // Node's types and the package's are two copies of the same types, which the compiler does not identify.
   const ask = send as unknown as (input: Parameters<typeof fetch>[0], init: object) => Promise<Response>;

@@ -25,7 +25,7 @@ interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connec
   /** Returns the address of a server on a port. */
   addressOf(port: number): string;
   /** Returns what the two ends have to know beside the settings: the tool, the card. */
-  describe(settings: StackSettings): object;
+  describe(): object;
 }
 
 /** Time in which a session is set up, however short an exchange may be. */
@@ -41,7 +41,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
   const module = modules[language];
   const complete = (settings: StackSettings) => ({
     ...settings,
-    ...describe(settings),
+    ...describe(),
     advertisedPort: null,
     largestBytes: MAX_FRAME_BYTES,
     sessionMs: Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS),

@@ -3,8 +3,7 @@ import type { Stack } from '../contract/stack.ts';
 import type { Language } from '../languages/installation.ts';
 import { createLanguageStack } from '../languages/language-stack.ts';
 import { MCP_PATH } from './revision.ts';
-import { createPacketTool, describeTool } from './tools.ts';
-import { mcpHttpTraits } from './traits.ts';
+import { createPacketTool, describeTool, mcpHttpTraits } from './tools.ts';
 
 /**
  * MCP with the SDK of another language at both ends. TLS is left out, because nobody would see what is below it: the
@@ -15,13 +14,13 @@ export function createMcpLanguage(transport: 'http' | 'stdio', language: Languag
     name: `mcp/${transport}`,
     protocol: 'mcp',
     transport: transport === 'http' ? 'http1' : 'stdio',
-    traits: { ...mcpHttpTraits, later: ['hold'], hasTls: false, fixed: ['noDelay'] },
+    traits: { ...mcpHttpTraits, hasTls: false },
     carrier: transport === 'http' ? 'http1' : 'pipes',
     modules: {
       python: fileURLToPath(new URL(`./python/mcp_${transport}.py`, import.meta.url)),
       go: `mcp/${transport}`,
     },
     addressOf: (port) => `http://127.0.0.1:${port}${MCP_PATH}`,
-    describe: (settings) => ({ tool: describeTool(createPacketTool(async () => [], settings)) }),
+    describe: () => ({ tool: describeTool(createPacketTool(async () => [])) }),
   });
 }

@@ -1,9 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import type { StackSettings } from '../contract/stack.ts';
 import { PACKET_TOOL } from './revision.ts';
 
 /**
@@ -46,17 +43,6 @@ export const packetSchema = z.strictObject({
   payload: z.record(z.string(), z.unknown()),
 });
 
-/**
- * Builds a `CallToolResult` (server/tools, "Tool Result") in the form of the setting: as text for a model, as
- * a value, or as both.
- */
-export function buildCallResult(replies: readonly Packet[], results: StackSettings['results']) {
-  const structuredContent = { replies: replies.map(packetToArguments) };
-  const content =
-    results === 'structured' ? [] : [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
-  return results === 'text' ? { content } : { content, structuredContent };
-}
-
 /** @throws MeshError `packet` for a server that takes no packets */
 export function checkTools(tools: readonly { readonly name: string }[]): void {
   const names = tools.map(({ name }) => name);
@@ -77,16 +63,7 @@ export function parseReplies(result: unknown, id: string): readonly Packet[] {
   const [first] = content;
   if (isError === true)
     throw new MeshError('agent', `MCP: the call of ${id} failed: ${shortenReason(first?.text ?? '')}`);
-  const value = structuredContent ?? parseResultText(first?.text ?? '', id);
-  return parseContent(foundSchema, value, `the result of ${id}`).replies.map(parsePacket);
-}
-
-function parseResultText(json: string, id: string): unknown {
-  try {
-    return parseForeignJson(json, { maxDepth: MAX_MESSAGE_DEPTH });
-  } catch (cause) {
-    throw new MeshError('packet', `MCP: the result of ${id} is not JSON`, { cause });
-  }
+  return parseContent(foundSchema, structuredContent, `the result of ${id}`).replies.map(parsePacket);
 }
 
 /** @throws MeshError `packet`, naming the invalid part */

@@ -1,9 +1,17 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { Inbox, StackSettings } from '../contract/stack.ts';
-import { buildCallResult, packetSchema } from './packets.ts';
+import type { Inbox, StackTraits } from '../contract/stack.ts';
+import { packetSchema, packetToArguments } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';
+
+/** Traits of MCP: a call has a result, which holds the replies. */
+export const mcpHttpTraits: StackTraits = {
+  replies: 'same exchange',
+  oneWay: 'acknowledged',
+  hasTls: true,
+  largestMessageBytes: null,
+};
 
 /** Schema of the tool's result. */
 const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
@@ -43,17 +51,16 @@ export interface ToolResult {
 }
 
 /** Creates the tool that hands packets to `inbox`. */
-export function createPacketTool(inbox: Inbox, { results }: Pick<StackSettings, 'results'>): McpTool {
+export function createPacketTool(inbox: Inbox): McpTool {
   return {
     name: PACKET_TOOL,
     description: 'Takes one packet of the mesh and answers it',
     inputSchema: packetSchema,
-    outputSchema: results === 'text' ? undefined : repliesSchema,
-    async call(args, { signal, progress }) {
+    outputSchema: repliesSchema,
+    async call(args, { signal }) {
       try {
-        const packet = parsePacket(args);
-        await progress(0, 1);
-        return buildCallResult(await inbox(packet, signal), results);
+        const replies = await inbox(parsePacket(args), signal);
+        return { content: [], structuredContent: { replies: replies.map(packetToArguments) } };
       } catch (error) {
         // A tool's own failure is a result that a model can read (server/tools, "Error Handling").
         return { content: [{ type: 'text', text: shortenReason(toErrorMessage(error)) }], isError: true };

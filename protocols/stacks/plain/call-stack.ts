@@ -9,7 +9,6 @@ import { meterStack } from '../meter/metered.ts';
 interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
   /** True by default. */
   readonly hasTls?: boolean;
-  readonly fixed?: StackTraits['fixed'];
   listen(answer: Answer, settings: StackSettings): Promise<Omit<StackServer, 'wire'>>;
   /** @throws MeshError `agent` if no server listens there */
   dial(address: string, settings: StackSettings): Promise<Caller>;
@@ -28,19 +27,18 @@ interface Caller {
 export const callTraits: StackTraits = {
   replies: 'same exchange',
   oneWay: 'acknowledged',
-  later: ['hold'],
   hasTls: true,
   largestMessageBytes: MAX_FRAME_BYTES,
 };
 
 /** Creates a stack of calls. The body of a call is a packet as JSON; that of the answer has its answers, one a line. */
-export function callStack({ listen, dial, hasTls = true, fixed, ...own }: CallTransport): Stack {
+export function callStack({ listen, dial, hasTls = true, ...own }: CallTransport): Stack {
   const name = `json/${own.transport}`;
   return meterStack({
     ...own,
     name,
     protocol: 'json',
-    traits: { ...callTraits, hasTls, fixed },
+    traits: { ...callTraits, hasTls },
     serve: (inbox, settings) =>
       listen(async (body, signal) => {
         const packets = await inbox(codec.decode(body), signal);

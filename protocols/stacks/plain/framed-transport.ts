@@ -38,20 +38,19 @@ export function createFramedTransport(name: string, kind: EndpointKind) {
 }
 
 function createServer(settings: StackSettings, accept: (socket: Socket) => void): net.Server {
-  const { noDelay } = settings;
-  if (settings.tls === null) return net.createServer({ noDelay }, accept);
-  return tls.createServer({ ...settings.tls, noDelay, minVersion: 'TLSv1.3' }, accept);
+  if (settings.tls === null) return net.createServer({ noDelay: true }, accept);
+  return tls.createServer({ ...settings.tls, noDelay: true, minVersion: 'TLSv1.3' }, accept);
 }
 
 async function dialSocket(
   endpoint: Endpoint,
-  { tls: identity, noDelay }: StackSettings,
+  { tls: identity }: StackSettings,
   what: string,
 ): Promise<Socket> {
   const where = 'port' in endpoint ? { host: '127.0.0.1', ...endpoint } : endpoint;
-  if (identity === null) return awaitConnection(net.connect({ ...where, noDelay }), 'connect', what);
+  if (identity === null) return awaitConnection(net.connect({ ...where, noDelay: true }), 'connect', what);
   const socket = tls.connect({ ...where, ca: identity.cert, minVersion: 'TLSv1.3' });
-  return awaitConnection(socket.setNoDelay(noDelay), 'secureConnect', what);
+  return awaitConnection(socket.setNoDelay(true), 'secureConnect', what);
 }
 
 function frameSocket(socket: Socket, handler: StreamHandler, meter: WireMeter): MessageStream {

@@ -43,7 +43,6 @@ export const jsonGrpc = callStack({
   transport: 'grpc',
   implementation: 'sdk',
   // The package cannot leave Nagle's algorithm on.
-  fixed: ['noDelay'],
   async listen(answer, { tls, advertisedPort }) {
     const server = new Server(GRPC_OPTIONS);
     server.addService({ [METHOD]: method }, { [METHOD]: createHandler(answer) });

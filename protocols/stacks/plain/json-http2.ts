@@ -5,7 +5,7 @@ import http2, {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import net, { type Socket } from 'node:net';
+import net from 'node:net';
 import tls from 'node:tls';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
@@ -22,17 +22,13 @@ const TYPE = 'application/json';
 export const jsonHttp2 = callStack({
   transport: 'http2',
   implementation: 'bare',
-  async listen(answer, { tls: identity, noDelay, advertisedPort }) {
+  async listen(answer, { tls: identity, advertisedPort }) {
     // Without TLS clients know beforehand that it is HTTP/2 (RFC 9113, §3.3).
     const server =
       identity === null
         ? http2.createServer()
         : http2.createSecureServer({ ...identity, minVersion: 'TLSv1.3' });
     server.on('session', (session: ServerHttp2Session) => session.on('error', () => session.destroy()));
-    server.on(identity === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-      // Node turned Nagle's algorithm off when the session began, a moment ago.
-      if (!noDelay) socket.setNoDelay(false);
-    });
     server.on('stream', (stream: ServerHttp2Stream) => {
       // A client that went away is no fault of the server's; the stream is closed next.
       stream.on('error', () => stream.destroy());
@@ -104,7 +100,7 @@ class Http2Session {
     this.#session = session;
   }
 
-  static async open(url: URL, { tls: identity, noDelay }: StackSettings): Promise<Http2Session> {
+  static async open(url: URL, { tls: identity }: StackSettings): Promise<Http2Session> {
     const where = { host: url.hostname, port: Number(url.port) };
     const secure = { ca: identity?.cert, minVersion: 'TLSv1.3', ALPNProtocols: ['h2'] } as const;
     const socket =
@@ -116,8 +112,6 @@ class Http2Session {
     session.on('error', (error) => {
       fault = error;
     });
-    // Node turns Nagle's algorithm off when a session begins.
-    if (!noDelay) socket.setNoDelay(false);
     // The server's settings come first, before any request.
     await Promise.race([once(session, 'remoteSettings'), once(session, 'close')]);
     if (session.destroyed)

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
@@ -18,11 +17,10 @@ import { createStreamStack, type MessageStream, type StreamHandler } from './str
 export const jsonWebSocket = createStreamStack({
   transport: 'websocket',
   implementation: 'sdk',
-  async listen(accept, { tls, noDelay, advertisedPort }, meter) {
+  async listen(accept, { tls, advertisedPort }, meter) {
     const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
     const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
-    sockets.on('connection', (socket, request) => {
-      if (!noDelay) request.socket.setNoDelay(false);
+    sockets.on('connection', (socket) => {
       accept((handler) => createMessageStream(socket, handler, meter));
     });
     const close = trackConnections(server);
@@ -34,19 +32,14 @@ export const jsonWebSocket = createStreamStack({
     createMessageStream(await dialWebSocket(address, settings), handler, meter),
 });
 
-async function dialWebSocket(address: string, { tls, noDelay }: StackSettings): Promise<WebSocket> {
+async function dialWebSocket(address: string, { tls }: StackSettings): Promise<WebSocket> {
   const options = { maxPayload: MAX_FRAME_BYTES, ca: tls?.cert };
   const webSocket = new WebSocket(address, options);
-  let below: Socket | undefined;
-  webSocket.once('upgrade', ({ socket }) => {
-    below = socket;
-  });
   try {
     await once(webSocket, 'open');
   } catch (cause) {
     throw new MeshError('agent', `json/websocket: ${address}: ${toErrorMessage(cause)}`, { cause });
   }
-  if (!noDelay) below?.setNoDelay(false);
   return webSocket;
 }
 

@@ -69,7 +69,6 @@ export function createStreamStack({
     traits: {
       replies: 'same exchange',
       oneWay: 'silent',
-      later: ['hold'],
       hasTls,
       largestMessageBytes: MAX_FRAME_BYTES,
     },

@@ -4,7 +4,6 @@ import type { StackTraits } from '../contract/stack.ts';
 export const plainTraits: StackTraits = {
   replies: 'same exchange',
   oneWay: 'acknowledged',
-  later: ['hold'],
   hasTls: false,
   largestMessageBytes: null,
 };

@@ -5,10 +5,5 @@ export const testSettings: StackSettings = {
   tls: null,
   connections: 1,
   keepAliveMs: 5_000,
-  noDelay: true,
-  later: 'hold',
-  pollMs: 10,
-  history: false,
-  results: 'structured',
   deadlineMs: 10_000,
 };

@@ -27,7 +27,7 @@ export async function bareTckServer(): Promise<TckServer> {
 }
 
 export async function sdkTckServer(): Promise<TckServer> {
-  const agent = await createSdkAgent(PURPOSE, tckCard, tckWork, testSettings);
+  const agent = await createSdkAgent(PURPOSE, tckCard, tckWork);
   const grpc = await listenSdkGrpc(agent, testSettings);
   const http = await serveSdkHttp(PURPOSE, agent, testSettings);
   agent.setInterfaces([

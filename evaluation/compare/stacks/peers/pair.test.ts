@@ -14,11 +14,6 @@ const settings: StackSettings = {
   tls: null,
   connections: 4,
   keepAliveMs: 10_000,
-  noDelay: true,
-  later: 'hold',
-  pollMs: 50,
-  history: false,
-  results: 'structured',
   deadlineMs: 10_000,
 };
 

@@ -10,10 +10,10 @@ export const framedTcp: Stack = {
   transport: 'tcp',
   implementation: 'bare',
   traits: plainTraits,
-  async serve(inbox: Inbox, { noDelay }) {
+  async serve(inbox: Inbox) {
     const framed = new Set<Framed>();
     const signal = new AbortController().signal;
-    const server = net.createServer({ noDelay }, (socket) => {
+    const server = net.createServer({ noDelay: true }, (socket) => {
       const connection = new Framed(socket, (message) => {
         const packet: Packet = JSON.parse(message);
         inbox(packet, signal).then(
@@ -34,8 +34,8 @@ export const framedTcp: Stack = {
       },
     };
   },
-  async connect(address, { noDelay }) {
-    const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay });
+  async connect(address) {
+    const socket = net.connect({ port: Number(address), host: '127.0.0.1', noDelay: true });
     const waiting = new Map<string, (packets: readonly Packet[]) => void>();
     const framed = new Framed(socket, (message) => {
       const { id, packets }: { id: string; packets: readonly Packet[] } = JSON.parse(message);

@@ -10,7 +10,7 @@ import { legacy } from './legacy.ts';
 export type Operation =
   | { readonly method: 'SendMessage' | 'SendStreamingMessage'; readonly params: object }
   | {
-      readonly method: 'GetTask' | 'SubscribeToTask' | 'CancelTask';
+      readonly method: 'GetTask' | 'CancelTask';
       readonly params: { readonly id: string };
     };
 
@@ -84,8 +84,6 @@ const restDialect: HttpDialect = {
       }
       case 'CancelTask':
         return { method: 'POST', path: `/tasks/${encodeURIComponent(params.id)}:cancel`, body: '{}' };
-      case 'SubscribeToTask':
-        return { method: 'POST', path: `/tasks/${encodeURIComponent(params.id)}:subscribe` };
     }
   },
   result: ({ method }, { status, text }) => {

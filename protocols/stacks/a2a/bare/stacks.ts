@@ -1,15 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { meshCard } from '../card.ts';
-import { type A2aClient, type SendOptions, toTaskUpdate } from '../client.ts';
-import { a2aTraits, createStackClient } from '../exchange.ts';
+import { type A2aClient, type AnsweringTask, a2aTraits, createStackClient } from '../exchange.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { parseAnswer, sendResponseSchema, streamResponseSchema, taskResponseSchema } from '../model.ts';
-import { packetToMessage } from '../packets.ts';
+import { parseAnswer, sendResponseSchema } from '../model.ts';
+import { listPartData, packetToMessage, toPacket } from '../packets.ts';
 import { createWork } from '../work.ts';
 import { jsonRpcDialect, parseJsonBody } from './dialects.ts';
 import { createBareAgent, serveBareHttp } from './http-server.ts';
@@ -50,7 +48,17 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
   const http = new HttpClient(address, settings);
   try {
     const url = await findInterface(http, address, settings);
-    return new BareClient(new HttpWire(jsonRpcDialect, http, new URL(url).pathname), settings);
+    const wire = new HttpWire(jsonRpcDialect, http, new URL(url).pathname);
+    return {
+      async send(packet, signal) {
+        // Without it the answer would repeat the request.
+        const configuration = { historyLength: 0 };
+        const params = { message: packetToMessage(packet), configuration };
+        const answer = await wire.call({ method: 'SendMessage', params }, signal);
+        return readTask(parseAnswer(sendResponseSchema, answer, 'answer'), packet.task_id);
+      },
+      close: () => wire.close(),
+    };
   } catch (error) {
     http.close();
     throw error;
@@ -72,62 +80,20 @@ async function findInterface(
   return own.url;
 }
 
-/** The minimal client of A2A. */
-class BareClient implements A2aClient {
-  readonly #wire: HttpWire;
-  readonly #settings: Pick<StackSettings, 'history'>;
-
-  constructor(wire: HttpWire, settings: Pick<StackSettings, 'history'>) {
-    this.#wire = wire;
-    this.#settings = settings;
-  }
-
-  async send(packet: Packet, options: SendOptions, signal: AbortSignal) {
-    const params = this.#sendParams(packet, options);
-    const answer = await this.#wire.call({ method: 'SendMessage', params }, signal);
-    return toTaskUpdate(parseAnswer(sendResponseSchema, answer, 'answer'), packet.task_id);
-  }
-
-  async *stream(packet: Packet, signal: AbortSignal) {
-    const params = this.#sendParams(packet, {});
-    for await (const event of this.#wire.events({ method: 'SendStreamingMessage', params }, signal))
-      yield toTaskUpdate(parseAnswer(streamResponseSchema, event, 'event'), packet.task_id);
-  }
-
-  async get(id: string, signal: AbortSignal) {
-    const params = { id, historyLength: this.#historyLength };
-    const answer = await this.#wire.call({ method: 'GetTask', params }, signal);
-    const task = parseAnswer(taskResponseSchema, answer, 'task');
-    return toTaskUpdate({ task }, task.contextId);
-  }
-
-  async *subscribe(id: string, signal: AbortSignal) {
-    let contextId = '';
-    for await (const came of this.#wire.events({ method: 'SubscribeToTask', params: { id } }, signal)) {
-      const event = parseAnswer(streamResponseSchema, came, 'event');
-      if ('task' in event) contextId = event.task.contextId;
-      yield toTaskUpdate(event, contextId);
-    }
-  }
-
-  close(): void {
-    this.#wire.close();
-  }
-
-  #sendParams(packet: Packet, { returnImmediately, webhook }: SendOptions): object {
-    const configuration = {
-      historyLength: this.#historyLength,
-      returnImmediately: returnImmediately === true ? true : undefined,
-      taskPushNotificationConfig: webhook === undefined ? undefined : { url: webhook },
-    };
-    const isDefault = Object.values(configuration).every((value) => value === undefined);
-    return {
-      message: packetToMessage(packet),
-      configuration: isDefault ? undefined : configuration,
-    };
-  }
-
-  get #historyLength(): number | undefined {
-    return this.#settings.history ? undefined : 0;
-  }
+/** Reads an answer in A2A's JSON; `contextId` is that of the exchange. */
+function readTask(answer: z.infer<typeof sendResponseSchema>, contextId: string): AnsweringTask {
+  if ('message' in answer)
+    throw new MeshError(
+      'packet',
+      `A2A: expected a task in answer, received the message ${answer.message.messageId}`,
+    );
+  const { id: taskId, status, artifacts = [] } = answer.task;
+  return {
+    taskId,
+    state: status.state,
+    packets: artifacts.map(({ artifactId: id, parts, metadata }) =>
+      toPacket({ id, contextId, data: listPartData(parts), metadata }),
+    ),
+    text: (status.message?.parts ?? []).flatMap(({ text }) => text ?? []).join(' '),
+  };
 }

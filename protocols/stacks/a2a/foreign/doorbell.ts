@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 
-const SETTINGS = { tls: null, noDelay: true, keepAliveMs: 5_000 };
+const SETTINGS = { tls: null, keepAliveMs: 5_000 };
 
 /**
  * A webhook that is called when a task has changed. It neither trusts nor reads the body of a call: the

@@ -57,7 +57,7 @@ const MAX_POLL_MS = 2_000;
 /** Time after which the task is fetched without a call of the webhook, which A2A attempts only once. */
 const PUSH_PATIENCE_MS = 5_000;
 
-const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000, noDelay: true };
+const HTTP_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000 };
 
 /** A foreign agent, by its card. Its answers are untrusted until they are checked. */
 export class ForeignAgent {

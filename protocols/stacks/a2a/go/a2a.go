@@ -129,7 +129,7 @@ func (executor *executor) Cancel(_ context.Context, execution *a2asrv.ExecutorCo
 	return func(yield func(a2a.Event, error) bool) { yield(newStatus(execution, a2a.TaskStateCanceled, nil), nil) }
 }
 
-func createExchange(client *a2aclient.Client, settings peer.Settings) peer.Exchange {
+func createExchange(client *a2aclient.Client) peer.Exchange {
 	return func(ctx context.Context, packet peer.Packet) ([]peer.Packet, error) {
 		parts, metadata, err := toContent(packet)
 		if err != nil {
@@ -139,9 +139,7 @@ func createExchange(client *a2aclient.Client, settings peer.Settings) peer.Excha
 		message.ID, message.ContextID, message.Metadata = packet.ID, packet.TaskID, metadata
 		message.Extensions = []string{extension}
 		request := &a2a.SendMessageRequest{Message: message}
-		if !settings.History {
-			request.Config = &a2a.SendMessageConfig{HistoryLength: new(int)}
-		}
+		request.Config = &a2a.SendMessageConfig{HistoryLength: new(int)}
 		ctx = a2aclient.AttachServiceParams(ctx, a2aclient.ServiceParams{strings.ToLower(a2a.SvcParamExtensions): {extension}})
 		result, err := client.SendMessage(ctx, request)
 		if err != nil {
@@ -205,17 +203,17 @@ func connectJSONRPC(ctx context.Context, address string, settings peer.Settings)
 	if err != nil {
 		return nil, nil, err
 	}
-	return connect(ctx, card, settings, a2aclient.WithJSONRPCTransport(http), http.CloseIdleConnections)
+	return connect(ctx, card, a2aclient.WithJSONRPCTransport(http), http.CloseIdleConnections)
 }
 
 func connect(
-	ctx context.Context, card *a2a.AgentCard, settings peer.Settings, transport a2aclient.FactoryOption, stop func(),
+	ctx context.Context, card *a2a.AgentCard, transport a2aclient.FactoryOption, stop func(),
 ) (peer.Exchange, func(), error) {
 	client, err := a2aclient.NewFromCard(ctx, card, transport)
 	if err != nil {
 		return nil, nil, err
 	}
-	return createExchange(client, settings), func() {
+	return createExchange(client), func() {
 		_ = client.Destroy()
 		stop()
 	}, nil
@@ -241,5 +239,5 @@ func connectGRPC(ctx context.Context, address string, settings peer.Settings) (p
 		grpc.MaxCallRecvMsgSize(settings.LargestBytes), grpc.MaxCallSendMsgSize(settings.LargestBytes),
 	)
 	transport := a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(insecure.NewCredentials()), limits)
-	return connect(ctx, card, settings, transport, func() {})
+	return connect(ctx, card, transport, func() {})
 }

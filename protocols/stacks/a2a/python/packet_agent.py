@@ -84,8 +84,7 @@ def create_exchange(client, settings):
             extensions=[EXTENSION],
         )
         request = SendMessageRequest(message=message)
-        if not settings['history']:
-            request.configuration.history_length = 0
+        request.configuration.history_length = 0
         async with asyncio.timeout(settings['deadlineMs'] / 1000):
             context = ClientCallContext(service_parameters=parameters)
             answers = [answer async for answer in client.send_message(request, context=context)]

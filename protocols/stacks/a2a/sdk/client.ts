@@ -1,14 +1,13 @@
-import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client, TransportFactory } from '@a2a-js/sdk/client';
 import { MeshError, toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
-import type { A2aClient, SendOptions, TaskUpdate } from '../client.ts';
+import type { A2aClient } from '../exchange.ts';
 import { packetToMessage } from '../packets.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { toSdkMessage, toSdkUpdate, toTaskUpdate } from './shapes.ts';
+import { readSdkTask, toSdkMessage } from './shapes.ts';
 
 /** Creates the SDK's client for one of A2A's transports, with a `fetch` that follows the settings. */
 export type TransportOf = (sdk: Sdk, own: typeof fetch) => TransportFactory;
@@ -28,7 +27,7 @@ export async function connectSdk(
       transports: [transportOf(sdk, pool.fetch)],
       cardResolver: new DefaultAgentCardResolver({ fetchImpl: pool.fetch }),
     });
-    return new SdkClient(sdk, await factory.createFromUrl(address), settings, () => pool.close());
+    return createSdkClient(sdk, await factory.createFromUrl(address), () => pool.close());
   } catch (cause) {
     await pool.close();
     throw new MeshError('agent', `A2A: cannot connect to ${address}: ${shortenReason(textOf(cause))}`, {
@@ -37,92 +36,35 @@ export async function connectSdk(
   }
 }
 
-/** A client of the SDK, for any transport. */
-export class SdkClient implements A2aClient {
-  readonly close: () => Promise<void>;
-  readonly #sdk: Sdk;
-  readonly #client: Client;
-  readonly #historyLength: number | undefined;
-  readonly #serviceParameters: Record<string, string>;
-
-  constructor(
-    sdk: Sdk,
-    client: Client,
-    { history }: Pick<StackSettings, 'history'>,
-    close: () => Promise<void>,
-  ) {
-    this.#sdk = sdk;
-    this.#client = client;
-    this.#historyLength = history ? undefined : 0;
-    this.close = close;
-    const { ServiceParameters, withA2AExtensions } = sdk.client;
-    this.#serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
-  }
-
-  async send(packet: Packet, options: SendOptions, signal: AbortSignal): Promise<TaskUpdate> {
-    const result = await translateErrors(signal, () =>
-      this.#client.sendMessage(this.#requestOf(packet, options), this.#options(signal)),
-    );
-    if (!('status' in result))
+/** Creates a client of packets over a client of the SDK, for any transport. */
+export function createSdkClient(sdk: Sdk, client: Client, close: () => Promise<void>): A2aClient {
+  const { ServiceParameters, withA2AExtensions } = sdk.client;
+  const serviceParameters = ServiceParameters.create(withA2AExtensions(MESH_EXTENSION));
+  return {
+    async send(packet, signal) {
+      const request = {
+        tenant: '',
+        message: toSdkMessage(sdk, packetToMessage(packet)),
+        configuration: {
+          acceptedOutputModes: [],
+          taskPushNotificationConfig: undefined,
+          returnImmediately: false,
+          // Without it the answer would repeat the request.
+          historyLength: 0,
+        },
+        metadata: undefined,
+      };
+      const result = await translateErrors(signal, () =>
+        client.sendMessage(request, { signal, serviceParameters }),
+      );
+      if ('status' in result) return readSdkTask(sdk, result, packet.task_id);
       throw new MeshError(
         'packet',
         `A2A: expected a task in answer, received the message ${result.messageId}`,
       );
-    return toTaskUpdate(this.#sdk, result, packet.task_id);
-  }
-
-  stream(packet: Packet, signal: AbortSignal): AsyncIterable<TaskUpdate> {
-    const events = this.#client.sendMessageStream(this.#requestOf(packet, {}), this.#options(signal));
-    return this.#updatesOf(events, packet.task_id, signal);
-  }
-
-  async get(id: string, signal: AbortSignal): Promise<TaskUpdate> {
-    const params = { tenant: '', id, historyLength: this.#historyLength };
-    const task = await translateErrors(signal, () => this.#client.getTask(params, this.#options(signal)));
-    return toTaskUpdate(this.#sdk, task, task.contextId);
-  }
-
-  subscribe(id: string, signal: AbortSignal): AsyncIterable<TaskUpdate> {
-    return this.#updatesOf(
-      this.#client.resubscribeTask({ tenant: '', id }, this.#options(signal)),
-      '',
-      signal,
-    );
-  }
-
-  async *#updatesOf(events: AsyncIterable<StreamResponse>, known: string, signal: AbortSignal) {
-    let contextId = known;
-    const iterator = events[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const { done, value } = await translateErrors(signal, () => iterator.next());
-        if (done === true) return;
-        if (contextId === '' && value.payload?.$case === 'task') contextId = value.payload.value.contextId;
-        yield toSdkUpdate(this.#sdk, value.payload, contextId);
-      }
-    } finally {
-      await iterator.return?.();
-    }
-  }
-
-  #requestOf(packet: Packet, { returnImmediately = false, webhook }: SendOptions) {
-    const empty = { tenant: '', id: '', taskId: '', token: '', authentication: undefined };
-    return {
-      tenant: '',
-      message: toSdkMessage(this.#sdk, packetToMessage(packet)),
-      configuration: {
-        acceptedOutputModes: [],
-        taskPushNotificationConfig: webhook === undefined ? undefined : { ...empty, url: webhook },
-        returnImmediately,
-        historyLength: this.#historyLength,
-      },
-      metadata: undefined,
-    };
-  }
-
-  #options(signal: AbortSignal) {
-    return { signal, serviceParameters: this.#serviceParameters };
-  }
+    },
+    close,
+  };
 }
 
 /** @throws MeshError in place of the SDK's many errors */

@@ -8,10 +8,9 @@ import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/st
 import { meterStack } from '../../meter/metered.ts';
 import { listenGrpc } from '../../plain/listen-grpc.ts';
 import { meshCard } from '../card.ts';
-import type { A2aClient } from '../client.ts';
-import { a2aTraits, createStackClient } from '../exchange.ts';
+import { type A2aClient, a2aTraits, createStackClient } from '../exchange.ts';
 import { createWork } from '../work.ts';
-import { SdkClient } from './client.ts';
+import { createSdkClient } from './client.ts';
 import { loadSdk } from './sdk.ts';
 import { createSdkAgent, type SdkAgent } from './server.ts';
 
@@ -33,7 +32,7 @@ export const a2aGrpcSdk: Stack = meterStack({
   traits: {
     ...a2aTraits,
     largestMessageBytes: MAX_FRAME_BYTES,
-    fixed: ['connections', 'keepAliveMs', 'noDelay'],
+    fixed: ['connections', 'keepAliveMs'],
   },
   serve,
   connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
@@ -50,7 +49,7 @@ function loadGrpc() {
  */
 async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
   const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
-  const agent = await createSdkAgent(PURPOSE, meshCard, createWork(inbox), settings, wholeSeconds);
+  const agent = await createSdkAgent(PURPOSE, meshCard, createWork(inbox), wholeSeconds);
   const { port, close } = await listenSdkGrpc(agent, settings);
   const url = `127.0.0.1:${settings.advertisedPort ?? port}`;
   agent.setInterfaces([{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }]);
@@ -117,7 +116,7 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
     const client = await factory.createFromAgentCard(card);
     // The SDK's client cannot be closed: its channel ends with the process, or after half an hour without
     // use.
-    return new SdkClient(sdk, client, settings, async () => undefined);
+    return createSdkClient(sdk, client, async () => undefined);
   } catch (cause) {
     throw new MeshError(
       'agent',

@@ -1,7 +1,6 @@
-import type { Artifact, Message, Part, StreamResponse, Task } from '@a2a-js/sdk';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { Artifact, Message, Part, Task } from '@a2a-js/sdk';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { TaskUpdate } from '../client.ts';
+import type { AnsweringTask } from '../exchange.ts';
 import type { A2aArtifact, A2aMessage } from '../model.ts';
 import { toPacket } from '../packets.ts';
 import type { Sdk } from './sdk.ts';
@@ -64,39 +63,21 @@ function toJsonPart({ content, filename, mediaType }: Part): JsonPart {
   return { [content.$case]: value, ...rest };
 }
 
-/** Converts an answer or an event; `contextId` is that of the exchange. */
-export function toSdkUpdate(sdk: Sdk, payload: StreamResponse['payload'], contextId: string): TaskUpdate {
-  switch (payload?.$case) {
-    case 'task':
-      return toTaskUpdate(sdk, payload.value, contextId);
-    case 'statusUpdate': {
-      const { taskId, status } = payload.value;
-      return { taskId, ...readTaskState(sdk, status), packets: [] };
-    }
-    case 'artifactUpdate': {
-      const { taskId, artifact } = payload.value;
-      const packets = artifact === undefined ? [] : [artifactToPacket(artifact, contextId)];
-      return { taskId, state: undefined, text: '', packets };
-    }
-    default:
-      throw new MeshError(
-        'packet',
-        `A2A: expected a task in answer, received ${payload?.$case ?? 'nothing'}`,
-      );
-  }
-}
-
-export function toTaskUpdate(sdk: Sdk, { id, status, artifacts }: Task, contextId: string): TaskUpdate {
-  const packets = artifacts.map((artifact) => artifactToPacket(artifact, contextId));
-  return { taskId: id, ...readTaskState(sdk, status), packets };
-}
-
-function readTaskState({ model }: Sdk, status: Task['status']): Pick<TaskUpdate, 'state' | 'text'> {
-  if (status === undefined) return { state: undefined, text: '' };
-  const texts = status.message?.parts.flatMap(({ content }) =>
+/** Reads the task of an answer; `contextId` is that of the exchange. */
+export function readSdkTask(
+  { model }: Sdk,
+  { id, status, artifacts }: Task,
+  contextId: string,
+): AnsweringTask {
+  const texts = status?.message?.parts.flatMap(({ content }) =>
     content?.$case === 'text' ? content.value : [],
   );
-  return { state: model.taskStateToJSON(status.state), text: texts?.join(' ') ?? '' };
+  return {
+    taskId: id,
+    state: status && model.taskStateToJSON(status.state),
+    packets: artifacts.map((artifact) => artifactToPacket(artifact, contextId)),
+    text: texts?.join(' ') ?? '',
+  };
 }
 
 function artifactToPacket({ artifactId: id, parts, metadata }: Artifact, contextId: string): Packet {

@@ -28,7 +28,7 @@ function createSdkHttp(
     implementation: 'sdk',
     traits: a2aTraits,
     async serve(inbox, settings) {
-      const agent = await createSdkAgent(purpose, meshCard, createWork(inbox), settings);
+      const agent = await createSdkAgent(purpose, meshCard, createWork(inbox));
       const server = await serveSdkHttp(purpose, agent, settings);
       agent.setInterfaces(listInterfaces(server.url, [protocolBinding]));
       return {

@@ -74,8 +74,7 @@ export class BareMcpClient {
   async #ask(method: string, params: object, signal: AbortSignal, name?: string): Promise<unknown> {
     this.#calls += 1;
     const id = this.#calls;
-    const wantsProgress = method === 'tools/call' && this.#settings.later === 'stream';
-    const _meta = { ...buildRequestMeta('mesh'), progressToken: wantsProgress ? id : undefined };
+    const _meta = buildRequestMeta('mesh');
     const request: McpMessage = { jsonrpc: '2.0', id, method, params: { ...params, _meta } };
     const response = parseContent(responseSchema, await this.#caller.call(request, name, signal), method);
     const { result, error } = response;

@@ -9,8 +9,7 @@ import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH, MCP_REVISION } from '../revision.ts';
 import { serveMcpHttp } from '../server/http.ts';
 import { McpServer } from '../server/mcp-server.ts';
-import { createPacketTool } from '../tools.ts';
-import { mcpHttpTraits } from '../traits.ts';
+import { createPacketTool, mcpHttpTraits } from '../tools.ts';
 import { BareMcpClient, type McpCaller } from './client.ts';
 
 /** MCP over streamable HTTP without any package at either end. */
@@ -21,7 +20,7 @@ export const mcpHttpBare: Stack = meterStack({
   implementation: 'bare',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
-    const mcp = new McpServer({ tools: [createPacketTool(inbox, settings)] });
+    const mcp = new McpServer({ tools: [createPacketTool(inbox)] });
     const server = await listenHttp((request, response) => {
       if (request.url === MCP_PATH) void serveMcpHttp(mcp, request, response);
       else response.writeHead(404).end();

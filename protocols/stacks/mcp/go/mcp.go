@@ -47,24 +47,10 @@ func createServer(inbox peer.Exchange, settings peer.Settings) (*mcp.Server, err
 		if err != nil {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil
 		}
-		return buildResult(replies{append([]peer.Packet{}, came...)}, settings.Results)
+		value := replies{append([]peer.Packet{}, came...)}
+		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: value}, nil
 	})
 	return server, nil
-}
-
-func buildResult(value replies, form string) (*mcp.CallToolResult, error) {
-	result := &mcp.CallToolResult{Content: []mcp.Content{}}
-	if form != "text" {
-		result.StructuredContent = value
-	}
-	if form != "structured" {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		result.Content = []mcp.Content{&mcp.TextContent{Text: string(text)}}
-	}
-	return result, nil
 }
 
 func serveHTTP(inbox peer.Exchange, settings peer.Settings, _ *peer.Peer) (int, func(), error) {

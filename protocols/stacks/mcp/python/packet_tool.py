@@ -19,15 +19,7 @@ def create_server(inbox, settings):
             replies = await inbox(params.arguments)
         except Exception as error:
             return types.CallToolResult(content=[types.TextContent(type='text', text=str(error))], is_error=True)
-        form, value = settings['results'], {'replies': replies}
-        content = []
-        if form != 'structured':
-            text = json.dumps(value, ensure_ascii=False, separators=(',', ':'))
-            content = [types.TextContent(type='text', text=text)]
-        return types.CallToolResult(
-            content=content,
-            structured_content=None if form == 'text' else value,
-        )
+        return types.CallToolResult(content=[], structured_content={'replies': replies})
 
     return Server('mesh', version='1', on_list_tools=list_tools, on_call_tool=call_tool)
 

@@ -41,10 +41,9 @@ async function call(
   signal: AbortSignal,
 ): Promise<unknown> {
   const options = { timeout: settings.deadlineMs, signal };
-  const told = settings.later === 'stream' ? { ...options, onprogress: () => undefined } : options;
   const params = { name: PACKET_TOOL, arguments: packetToArguments(packet) };
   try {
-    return await client.callTool(params, told);
+    return await client.callTool(params, options);
   } catch (cause) {
     throw new MeshError('agent', `MCP: the call of ${packet.id}: ${shortenReason(toErrorMessage(cause))}`, {
       cause,

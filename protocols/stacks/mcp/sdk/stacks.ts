@@ -2,8 +2,7 @@ import type { Stack } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
-import { createPacketTool } from '../tools.ts';
-import { mcpHttpTraits } from '../traits.ts';
+import { createPacketTool, mcpHttpTraits } from '../tools.ts';
 import { connectSdk } from './client.ts';
 import { loadClient } from './sdk.ts';
 import { createSdkServer, serveSdkHttp } from './server.ts';
@@ -18,7 +17,7 @@ export const mcpHttpSdk: Stack = meterStack({
   implementation: 'sdk',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
-    const tools = [createPacketTool(inbox, settings)];
+    const tools = [createPacketTool(inbox)];
     const server = await serveSdkHttp(HTTP, (sdk) => createSdkServer(sdk, tools), settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },

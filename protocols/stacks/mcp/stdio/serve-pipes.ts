@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import type { Inbox, StackSettings } from '../../contract/stack.ts';
+import type { Inbox } from '../../contract/stack.ts';
 import { loadServer } from '../sdk/sdk.ts';
 import { createSdkServer } from '../sdk/server.ts';
 import { McpServer } from '../server/mcp-server.ts';
@@ -17,11 +17,10 @@ const SDK_LINE_BYTES = 10 * 1024 * 1024;
 export async function servePipes(
   implementation: 'sdk' | 'bare',
   inbox: Inbox,
-  settings: Pick<StackSettings, 'results'>,
   readable: Readable,
   writable: Writable,
 ): Promise<void> {
-  const tools = [createPacketTool(inbox, settings)];
+  const tools = [createPacketTool(inbox)];
   if (implementation === 'bare') {
     void serveStdio(new McpServer({ tools }), readable, writable);
     return;

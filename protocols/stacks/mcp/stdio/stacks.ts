@@ -7,11 +7,11 @@ import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
-import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
+import type { Inbox, Stack, StackServer } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
-import { mcpHttpTraits } from '../traits.ts';
+import { mcpHttpTraits } from '../tools.ts';
 import { readJsonLines } from './lines.ts';
 import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
@@ -25,7 +25,7 @@ export const mcpStdioBare: Stack = meterStack({
   ...common,
   implementation: 'bare',
   traits: mcpStdioTraits,
-  serve: (inbox, settings) => serveOwnChildren('bare', inbox, settings),
+  serve: (inbox) => serveOwnChildren('bare', inbox),
   connect: async (address, settings) => BareMcpClient.connect(await startStdioCaller(address), settings),
 });
 
@@ -34,10 +34,10 @@ export const mcpStdioSdk: Stack = meterStack({
   ...common,
   implementation: 'sdk',
   traits: mcpStdioTraits,
-  async serve(inbox, settings) {
+  async serve(inbox) {
     // This process, not a child, reports a missing package.
     await loadStdioServer();
-    return serveOwnChildren('sdk', inbox, settings);
+    return serveOwnChildren('sdk', inbox);
   },
   async connect(address, settings) {
     const { StdioClientTransport } = await withPackage(
@@ -55,17 +55,9 @@ export const mcpStdioSdk: Stack = meterStack({
 
 const CHILD = fileURLToPath(new URL('./stdio-process.ts', import.meta.url));
 
-function serveOwnChildren(
-  implementation: 'sdk' | 'bare',
-  inbox: Inbox,
-  { results }: StackSettings,
-): Promise<StackServer> {
+function serveOwnChildren(implementation: 'sdk' | 'bare', inbox: Inbox): Promise<StackServer> {
   const program = { command: process.execPath, args: [CHILD] };
-  return serveInChildren(
-    program,
-    { do: 'serve', implementation, results, source: inbox.source ?? null },
-    inbox,
-  );
+  return serveInChildren(program, { do: 'serve', implementation, source: inbox.source ?? null }, inbox);
 }
 
 const commandSchema = z.object({ command: z.string(), args: z.array(z.string()) });

@@ -15,7 +15,6 @@ const questionSchema = z.discriminatedUnion('do', [
   z.strictObject({
     do: z.literal('serve'),
     implementation: z.enum(['sdk', 'bare']),
-    results: z.enum(['text', 'structured', 'both']),
     /** Source of the inbox; without one, packets are sent to the serving process. */
     source: z
       .strictObject({ module: z.string(), data: z.custom<JsonValue>((value) => value !== undefined) })
@@ -46,9 +45,9 @@ const count = (): ProcessCounts => ({
 const channel: ControlChannel = new ControlChannel(socket, async (asked) => {
   const question = questionSchema.parse(asked);
   if (question.do === 'count') return count();
-  const { implementation, results, source } = question;
+  const { implementation, source } = question;
   const inbox = source === null ? askServingProcess : await loadInbox(source);
-  await servePipes(implementation, inbox, { results }, stdin, stdout);
+  await servePipes(implementation, inbox, stdin, stdout);
   return null;
 });
 

@@ -38,8 +38,6 @@ type Settings struct {
 	KeepAliveMs    float64         `json:"keepAliveMs"`
 	DeadlineMs     float64         `json:"deadlineMs"`
 	SessionMs      float64         `json:"sessionMs"`
-	History        bool            `json:"history"`
-	Results        string          `json:"results"`
 	LargestBytes   int             `json:"largestBytes"`
 	AdvertisedPort int             `json:"advertisedPort"`
 	Tool           json.RawMessage `json:"tool"`
@@ -195,11 +193,11 @@ func (peer *Peer) count() map[string]any {
 		wire = peer.CountWire()
 	}
 	return map[string]any{
-		"wire":      wire,
-		"packets":   peer.counts.packets,
-		"refused":   peer.counts.refused,
-		"cpuUs":     map[string]any{"user": usage.Utime.Nano() / 1000, "system": usage.Stime.Nano() / 1000},
-		"rssBytes":  readRss(memory.Sys),
+		"wire":     wire,
+		"packets":  peer.counts.packets,
+		"refused":  peer.counts.refused,
+		"cpuUs":    map[string]any{"user": usage.Utime.Nano() / 1000, "system": usage.Stime.Nano() / 1000},
+		"rssBytes": readRss(memory.Sys),
 	}
 }
 
