@@ -55,7 +55,6 @@ const WARNINGS: ReadonlySet<string> = new Set<NewRunEvent['event']>([
   'agent_died',
   'refused',
   'fault_began',
-  'fault_ended',
   'restart',
 ]);
 

@@ -52,11 +52,6 @@ const delivery = {
   bytes: whole('bytes of its frame').optional(),
 };
 
-const timedFault = {
-  kind: text('`kill`, `stall` or `partition`'),
-  fault: text('the fault as the user wrote it'),
-};
-
 const counts = {
   packets: whole('packets of agents'),
   bytes: whole('bytes of their whole frames'),
@@ -145,7 +140,7 @@ export const runEventSchema = z.discriminatedUnion('event', [
     },
   ),
   event('fault', 'An injected fault struck a delivery.', {
-    kind: text('`drop`, `delay`, `dup`, `corrupt`, `partition` or `lie`'),
+    kind: text('`drop`, `delay`, `dup`, `corrupt` or `lie`'),
     ...delivery,
     delay_ms: amount('milliseconds by which it was delayed').optional(),
   }),
@@ -153,8 +148,10 @@ export const runEventSchema = z.discriminatedUnion('event', [
     kind: text('`undeliverable`'),
     ...delivery,
   }),
-  event('fault_began', 'A timed fault began.', timedFault),
-  event('fault_ended', 'A timed fault is over.', timedFault),
+  event('fault_began', 'A fault with a time of its own struck.', {
+    kind: text('`kill`'),
+    fault: text('the fault as the user wrote it'),
+  }),
   event('restart', 'Something happened to an agent that is being restarted.', {
     news: text('what happened, in words'),
   }),

@@ -1,5 +1,5 @@
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
-import { type Fault, isTimed, type TimedFault } from '../hub/faults/fault.ts';
+import type { Fault, KillFault } from '../hub/faults/fault.ts';
 import type { FaultCounters } from '../hub/faults/fault-counters.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/tasks/task-clock.ts';
@@ -8,69 +8,16 @@ import { AgentRecovery } from './agents/agent-recovery.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import type { NewRunEvent } from './run-event.ts';
 
-/** Record of a timed fault; times are milliseconds from the start of the first task. */
-interface TimedFaultRecord {
+/** Record of a kill; times are milliseconds from the start of the first task. */
+interface KillRecord {
   readonly fault: string;
-  readonly kind: TimedFault['kind'];
-  /** Null if the run ended before the fault was due. */
+  readonly kind: 'kill';
+  /** Null if the run ended before it was due. */
   at_ms: number | null;
-  /** End of the fault; null for a kill, and for a fault that did not happen. */
-  ended_ms: number | null;
 }
 
-interface FaultActions {
-  begin(fault: TimedFault): void;
-  end(fault: TimedFault): void;
-}
-
-/** Triggers timed faults at their times. */
-export class FaultSchedule {
-  readonly records: readonly TimedFaultRecord[];
-  readonly #faults: readonly TimedFault[];
-  readonly #actions: FaultActions;
-  readonly #timers: NodeJS.Timeout[] = [];
-  readonly #ending = new Map<TimedFaultRecord, () => void>();
-  #startMs: number | undefined;
-
-  constructor(faults: readonly TimedFault[], actions: FaultActions) {
-    this.#faults = faults;
-    this.#actions = actions;
-    this.records = faults.map(({ text, kind }) => ({ fault: text, kind, at_ms: null, ended_ms: null }));
-  }
-
-  /** Starts the clock with the first task. Later calls change nothing. */
-  start(): void {
-    if (this.#startMs !== undefined) return;
-    this.#startMs = performance.now();
-    this.#faults.forEach((fault, index) => {
-      const record = this.records[index];
-      if (record === undefined) return;
-      this.#timers.push(setTimeout(() => this.#begin(fault, record), fault.atMs));
-    });
-  }
-
-  /** Cancels future faults and ends the present ones. */
-  stop(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    for (const end of [...this.#ending.values()]) end();
-  }
-
-  #begin(fault: TimedFault, record: TimedFaultRecord): void {
-    record.at_ms = this.#sinceStart();
-    this.#actions.begin(fault);
-    if (fault.kind === 'kill') return;
-    const end = () => {
-      this.#ending.delete(record);
-      record.ended_ms = this.#sinceStart();
-      this.#actions.end(fault);
-    };
-    this.#ending.set(record, end);
-    this.#timers.push(setTimeout(end, fault.forMs));
-  }
-
-  #sinceStart(): number {
-    return Math.round(performance.now() - (this.#startMs ?? performance.now()));
-  }
+interface PlannedKill extends KillFault {
+  readonly record: KillRecord;
 }
 
 /** `faults` of `metrics.json`: present if faults or restarts were requested. */
@@ -98,7 +45,8 @@ export class RunFaults {
   readonly #request: FaultRequest;
   readonly #agents: AgentGroup;
   readonly #emit: (event: NewRunEvent) => void;
-  readonly #schedule: FaultSchedule;
+  readonly #kills: readonly PlannedKill[];
+  #timers: NodeJS.Timeout[] = [];
   readonly #recovery: AgentRecovery | undefined;
   readonly #answers: Answers = { tasks: 0, answered: 0, right: null };
   readonly #harmed: Answers = { tasks: 0, answered: 0, right: null };
@@ -119,17 +67,16 @@ export class RunFaults {
       faults: request.faults,
       onEvent: (event) => emit(toFaultEvent(event)),
     });
-    this.#schedule = new FaultSchedule(request.faults.filter(isTimed), {
-      begin: (fault) => this.#begin(fault),
-      end: (fault) => this.#end(fault),
-    });
+    this.#kills = request.faults.flatMap((fault) =>
+      fault.kind === 'kill' ? { ...fault, record: { fault: fault.text, kind: 'kill', at_ms: null } } : [],
+    );
     if (request.restarts) {
       this.#recovery = new AgentRecovery({
         restart: (id) => agents.restart(id),
         readmit: async (node, signal) => network()?.readmit(node, signal),
         onGivenUp: (id) => network()?.giveUp(id),
         onEvent: (news) => emit({ event: 'restart', news }),
-        nowMs: () => performance.now() - (this.#startMs ?? performance.now()),
+        nowMs: () => this.#sinceStart(),
         signal,
       });
     }
@@ -152,8 +99,9 @@ export class RunFaults {
    */
   async taskBegins(): Promise<void> {
     await this.#recovery?.settled();
-    this.#startMs ??= performance.now();
-    this.#schedule.start();
+    if (this.#startMs !== undefined) return;
+    this.#startMs = performance.now();
+    this.#timers = this.#kills.map((kill) => setTimeout(() => this.#kill(kill), kill.atMs));
   }
 
   agentLost(id: string, tool: string): void {
@@ -179,15 +127,16 @@ export class RunFaults {
   /** Ends all faults. Close the ledger right after it. */
   async end(): Promise<void> {
     await this.#recovery?.end();
-    this.#schedule.stop();
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   metrics(agents: readonly { readonly id: string; readonly tool: string }[]): FaultMetrics {
+    const records = this.#kills.map(({ record }) => record);
     return {
       ...this.manifest,
-      injected: countInjected(this.delivery.counters, this.#schedule.records),
+      injected: countInjected(this.delivery.counters, records),
       deliveries: this.delivery.counters.total,
-      timed: this.#schedule.records,
+      timed: records,
       lost: listLosses(this.delivery.counters, agents),
       recoveries: this.#recovery?.recoveries ?? [],
       answers: this.#answers,
@@ -195,29 +144,14 @@ export class RunFaults {
     };
   }
 
-  #begin(fault: TimedFault): void {
-    const { kind, text } = fault;
-    this.#emit({ event: 'fault_began', kind, fault: text });
-    const { outages } = this.delivery;
-    switch (fault.kind) {
-      case 'kill':
-        this.#agents.kill(fault.agent);
-        break;
-      case 'stall':
-        outages.stall(fault.agent);
-        break;
-      case 'partition':
-        outages.part(fault.groups);
-        break;
-    }
+  #kill({ agent, text, record }: PlannedKill): void {
+    record.at_ms = Math.round(this.#sinceStart());
+    this.#emit({ event: 'fault_began', kind: 'kill', fault: text });
+    this.#agents.kill(agent);
   }
 
-  #end(fault: TimedFault): void {
-    const { kind, text } = fault;
-    this.#emit({ event: 'fault_ended', kind, fault: text });
-    const { outages } = this.delivery;
-    if (fault.kind === 'stall') outages.resume(fault.agent);
-    if (fault.kind === 'partition') outages.join(fault.groups);
+  #sinceStart(): number {
+    return performance.now() - (this.#startMs ?? performance.now());
   }
 }
 
@@ -235,21 +169,14 @@ function addAnswer(answers: Answers, status: TaskStatus, { normalized_em = null 
 }
 
 /** Counts the injected faults; duplicates are counted when they are written. */
-function countInjected(
-  { total }: FaultCounters,
-  timed: readonly TimedFaultRecord[],
-): FaultMetrics['injected'] {
-  const happened = (kind: TimedFaultRecord['kind']) =>
-    timed.filter((record) => record.kind === kind && record.at_ms !== null).length;
+function countInjected({ total }: FaultCounters, kills: readonly KillRecord[]): FaultMetrics['injected'] {
   return {
     drop: total.dropped.packets,
     delay: total.delayed.packets,
     dup: total.duplicated.packets,
     corrupt: total.corrupted.packets,
     lie: total.lied.packets,
-    kill: happened('kill'),
-    stall: happened('stall'),
-    partition: happened('partition'),
+    kill: kills.filter(({ at_ms }) => at_ms !== null).length,
   };
 }
 
@@ -259,10 +186,9 @@ function listLosses(
   agents: readonly { readonly id: string; readonly tool: string }[],
 ): FaultMetrics['lost'] {
   return agents.flatMap(({ id, tool }) => {
-    const { dropped, partitioned, undeliverable } = counters.of(id);
+    const { dropped, undeliverable } = counters.of(id);
     const lost = {
       dropped: dropped.packets,
-      partitioned: partitioned.packets,
       undeliverable: undeliverable.packets,
     };
     return Object.values(lost).some((packets) => packets > 0) ? [{ id, tool, ...lost }] : [];

@@ -14,7 +14,6 @@ test.each<[string, NewRunEvent]>([
   ['delay by 13 ms: note 0-7 from 0 to 1', { event: 'fault', kind: 'delay', ...delivery, delay_ms: 12.6 }],
   ['undeliverable: note 0-7 from 0 to 1', { event: 'undeliverable', kind: 'undeliverable', ...delivery }],
   ['fault: kill=1@2s', { event: 'fault_began', kind: 'kill', fault: 'kill=1@2s' }],
-  ['fault: kill=1@2s is over', { event: 'fault_ended', kind: 'kill', fault: 'kill=1@2s' }],
 ])('a trouble is described as "%s"', (sentence, event) => {
   expect(describeTrouble(event)).toBe(sentence);
 });

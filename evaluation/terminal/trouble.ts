@@ -18,8 +18,6 @@ export function describeTrouble(event: NewRunEvent): string | undefined {
     }
     case 'fault_began':
       return `fault: ${event.fault}`;
-    case 'fault_ended':
-      return `fault: ${event.fault} is over`;
     case 'restart':
       return event.news;
     default:

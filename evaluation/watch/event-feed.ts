@@ -99,7 +99,6 @@ export class EventFeed {
         if (this.#countFault(event.kind, 1)) this.#push(event);
         break;
       case 'fault_began':
-      case 'fault_ended':
       case 'restart':
         if (this.#countFault('fault', 1)) this.#push(event);
         break;

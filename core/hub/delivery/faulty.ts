@@ -9,73 +9,9 @@ import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
 
-/** Reason for not reading from a link; see `Link.holdReading`. */
-const STALL = 'stall';
-
-/** Temporary outages: agents that are stalled, and groups that are partitioned. */
-class Outages {
-  readonly #onResume: (id: string) => void;
-  readonly #links = new Map<string, Link>();
-  /** Stalled ids; an id appears once for each stall. */
-  readonly #stalled: string[] = [];
-  readonly #partitions = new Set<readonly (readonly string[])[]>();
-
-  constructor(onResume: (id: string) => void) {
-    this.#onResume = onResume;
-  }
-
-  /** Handles a link that begins at the start or in place of a lost one. */
-  admit(link: Link): void {
-    this.#links.set(link.node.id, link);
-    if (this.isStalled(link.node.id)) link.holdReading(STALL);
-  }
-
-  isStalled(id: string): boolean {
-    return this.#stalled.includes(id);
-  }
-
-  isCut(from: string, to: string): boolean {
-    for (const groups of this.#partitions) {
-      const ours = groups.find((group) => group.includes(from));
-      const theirs = groups.find((group) => group.includes(to));
-      if (ours !== undefined && theirs !== undefined && ours !== theirs) return true;
-    }
-    return false;
-  }
-
-  /** Stops delivery to agent `id` and reading from it until each stall has been resumed. */
-  stall(id: string): void {
-    this.#stalled.push(id);
-    this.#links.get(id)?.holdReading(STALL);
-  }
-
-  resume(id: string): void {
-    const index = this.#stalled.indexOf(id);
-    if (index >= 0) this.#stalled.splice(index, 1);
-    if (this.isStalled(id)) return;
-    this.#links.get(id)?.releaseReading(STALL);
-    this.#onResume(id);
-  }
-
-  /** Cuts packets between the groups until {@link join} is called with the same value. */
-  part(groups: readonly (readonly string[])[]): void {
-    this.#partitions.add(groups);
-  }
-
-  join(groups: readonly (readonly string[])[]): void {
-    this.#partitions.delete(groups);
-  }
-
-  /** Ends all outages. */
-  end(): void {
-    this.#partitions.clear();
-    for (const id of [...this.#stalled]) this.resume(id);
-  }
-}
-
 /** One fault on one delivery, or a delivery whose destination was missing. */
 export interface DeliveryEvent extends Offer {
-  readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'partition' | 'undeliverable' | 'lie';
+  readonly kind: 'drop' | 'dup' | 'corrupt' | 'delay' | 'undeliverable' | 'lie';
   readonly delayMs?: number;
 }
 
@@ -97,7 +33,7 @@ interface RouteState {
   lastDueMs: number;
 }
 
-const FATES = { drop: 'dropped', partition: 'partitioned', undeliverable: 'undeliverable' } as const;
+const FATES = { drop: 'dropped', undeliverable: 'undeliverable' } as const;
 
 /**
  * Copies a frame and flips one bit of its blob. The length prefix stays intact, since the connection would
@@ -118,7 +54,6 @@ function corruptFrame(frame: Buffer, at: number): Buffer {
 export class FaultyDelivery extends DeliveryStrategy {
   readonly isLossy: boolean;
   readonly counters = new FaultCounters();
-  readonly outages: Outages = new Outages((id) => this.#releaseTo(id));
   readonly #options: FaultyDeliveryOptions;
   readonly #maxHeldBytes: number;
   readonly #routes = new Map<string, RouteState>();
@@ -150,11 +85,9 @@ export class FaultyDelivery extends DeliveryStrategy {
     const { counters } = this;
     counters.count('offered', offer);
     const { drop, dup, corruptAt, delayMs } = route.decide(offer.number);
-    const isStalled = this.outages.isStalled(to);
     const isTooMuch = this.#heldBytes + frame.length > this.#maxHeldBytes;
-    const loss = this.#lossOf(offer, link, drop, isStalled && isTooMuch);
-    if (loss !== undefined) {
-      this.#lose(loss, offer);
+    if (!link.alive || drop) {
+      this.#lose(link.alive ? 'drop' : 'undeliverable', offer);
       return;
     }
     if (this.#lies.has(joinLieKey(from, packet.type))) {
@@ -174,7 +107,7 @@ export class FaultyDelivery extends DeliveryStrategy {
     const dueMs = Math.max(route.lastDueMs, performance.now() + delayMs);
     const bytes = corruptAt === null ? frame : corruptFrame(frame, corruptAt);
     const pending: PendingFrame = { offer, link, frame: bytes, copies: dup ? 2 : 1, dueMs };
-    if (delayMs === 0 && route.pending.isEmpty && !isStalled) {
+    if (delayMs === 0 && route.pending.isEmpty) {
       this.#write(pending);
     } else if (isTooMuch) {
       for (const earlier of route.pending.takeAll()) this.#writeEarly(earlier);
@@ -187,29 +120,13 @@ export class FaultyDelivery extends DeliveryStrategy {
     }
   }
 
-  override admit(link: Link): void {
-    this.outages.admit(link);
-  }
-
   override reaches(): boolean {
     return true;
   }
 
   end(): void {
-    this.outages.end();
     for (const { pending } of this.#routes.values())
       for (const frame of pending.takeAll()) this.#writeHeld(frame);
-  }
-
-  #lossOf(
-    { from, to }: Offer,
-    link: Link,
-    isDropped: boolean,
-    isTooMuch: boolean,
-  ): keyof typeof FATES | undefined {
-    if (!link.alive || isTooMuch) return 'undeliverable';
-    if (this.outages.isCut(from, to)) return 'partition';
-    return isDropped ? 'drop' : undefined;
   }
 
   #lose(kind: keyof typeof FATES, offer: Offer): void {
@@ -238,20 +155,13 @@ export class FaultyDelivery extends DeliveryStrategy {
     this.#writeHeld(frame);
   }
 
-  #releaseTo(id: string): void {
-    for (const [key, { pending }] of this.#routes) if (key.endsWith(`>${id}`)) pending.release();
-  }
-
   #route(from: string, to: string): RouteState {
     // No id contains a `>`.
     const key = `${from}>${to}`;
     let route = this.#routes.get(key);
     if (route === undefined) {
       const { seed, faults } = this.#options;
-      const pending = new PendingFrames(
-        (frame) => this.#writeHeld(frame),
-        () => this.outages.isStalled(to),
-      );
+      const pending = new PendingFrames((frame) => this.#writeHeld(frame));
       route = { decide: planRouteFaults(seed, faults, { from, to }), pending, packets: 0, lastDueMs: 0 };
       this.#routes.set(key, route);
     }

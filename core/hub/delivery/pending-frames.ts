@@ -24,14 +24,11 @@ export interface PendingFrame {
 /** Waiting frames of one route: first in, first out, so that a sender's packets keep their order. */
 export class PendingFrames {
   readonly #deliver: (frame: PendingFrame) => void;
-  readonly #isStopped: () => boolean;
   readonly #waiting: PendingFrame[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isStopped` returns true while the destination is stalled: no frame becomes due then. */
-  constructor(deliver: (frame: PendingFrame) => void, isStopped: () => boolean) {
+  constructor(deliver: (frame: PendingFrame) => void) {
     this.#deliver = deliver;
-    this.#isStopped = isStopped;
   }
 
   get isEmpty(): boolean {
@@ -40,18 +37,18 @@ export class PendingFrames {
 
   add(frame: PendingFrame): void {
     this.#waiting.push(frame);
-    if (this.#timer === undefined) this.release();
+    if (this.#timer === undefined) this.#release();
   }
 
   /** Delivers the frames that are due, and sets a timer for the next one. */
-  release(): void {
+  #release(): void {
     this.#stopTimer();
-    while (!this.#isStopped()) {
+    for (;;) {
       const [first] = this.#waiting;
       if (first === undefined) return;
       const leftMs = first.dueMs - performance.now();
       if (leftMs > 0) {
-        this.#timer = setTimeout(() => this.release(), Math.ceil(leftMs));
+        this.#timer = setTimeout(() => this.#release(), Math.ceil(leftMs));
         return;
       }
       this.#waiting.shift();

@@ -7,10 +7,10 @@ export interface Volume {
 }
 
 /**
- * Fates of the deliveries to an agent. Each offered delivery is exactly one of delivered, dropped,
- * partitioned and undeliverable; a duplicate is written in addition to the delivered one:
+ * Fates of the deliveries to an agent. Each offered delivery is exactly one of delivered, dropped and
+ * undeliverable; a duplicate is written in addition to the delivered one:
  *
- *     offered = delivered + dropped + partitioned + undeliverable        written = delivered + duplicated
+ *     offered = delivered + dropped + undeliverable        written = delivered + duplicated
  *
  * `delayed`, `early` (delayed for less than its time because too many bytes were waiting), `corrupted` and
  * `lied` (its sender lied in it on request) describe deliveries that are counted above.
@@ -20,7 +20,6 @@ type DeliveryCounters = Record<
   | 'delivered'
   | 'duplicated'
   | 'dropped'
-  | 'partitioned'
   | 'undeliverable'
   | 'delayed'
   | 'early'
@@ -31,7 +30,7 @@ type DeliveryCounters = Record<
 type Fate = keyof DeliveryCounters;
 
 /** Fates that can cost a task its answer. */
-const HARMS: readonly Fate[] = ['dropped', 'partitioned', 'undeliverable', 'corrupted', 'lied'];
+const HARMS: readonly Fate[] = ['dropped', 'undeliverable', 'corrupted', 'lied'];
 
 function createDeliveryCounters(): DeliveryCounters {
   const none = (): Volume => ({ packets: 0, bytes: 0 });
@@ -40,7 +39,6 @@ function createDeliveryCounters(): DeliveryCounters {
     delivered: none(),
     duplicated: none(),
     dropped: none(),
-    partitioned: none(),
     undeliverable: none(),
     delayed: none(),
     early: none(),

@@ -25,24 +25,14 @@ type DeliveryFault =
       readonly text: string;
     };
 
-/** A fault with its own time, counted from the start of the first task. Agents are ids. */
-export type TimedFault =
-  | { readonly kind: 'kill'; readonly agent: string; readonly atMs: number; readonly text: string }
-  | {
-      readonly kind: 'stall';
-      readonly agent: string;
-      readonly atMs: number;
-      readonly forMs: number;
-      readonly text: string;
-    }
-  | {
-      readonly kind: 'partition';
-      /** Packets from one group to another are dropped; the hub and agents in no group reach everyone. */
-      readonly groups: readonly (readonly string[])[];
-      readonly atMs: number;
-      readonly forMs: number;
-      readonly text: string;
-    };
+/** The process of an agent is killed at a time, counted from the start of the first task. */
+export interface KillFault {
+  readonly kind: 'kill';
+  /** Agent id. */
+  readonly agent: string;
+  readonly atMs: number;
+  readonly text: string;
+}
 
 /** An agent states something false in all its packets of a type. The packets themselves arrive intact. */
 interface LieFault {
@@ -54,8 +44,4 @@ interface LieFault {
   readonly text: string;
 }
 
-export type Fault = DeliveryFault | TimedFault | LieFault;
-
-export function isTimed(fault: Fault): fault is TimedFault {
-  return fault.kind === 'kill' || fault.kind === 'stall' || fault.kind === 'partition';
-}
+export type Fault = DeliveryFault | KillFault | LieFault;

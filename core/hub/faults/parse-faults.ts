@@ -1,7 +1,7 @@
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contracts/limits.ts';
 import { HUB_ID } from '../../contracts/packet.ts';
-import { type Fault, isTimed, type Route } from './fault.ts';
+import type { Fault, Route } from './fault.ts';
 
 /** An agent that a fault can name by its id or, if it is the only one with that tool, by its tool. */
 interface NamedAgent {
@@ -15,8 +15,6 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
   corrupt: 'corrupt=0.1%',
   delay: 'delay=20ms±10',
   kill: 'kill=extract@3s',
-  stall: 'stall=triple@2s+5s',
-  partition: 'partition=0-1|2-3@4s+2s',
   lie: 'lie=extract@triples',
 };
 
@@ -27,11 +25,8 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
  *     fault     = ( "drop" | "dup" | "corrupt" ) "=" number "%" [ ":" route ]
  *               | "delay=" time [ ( "±" | "+-" ) number [ unit ] ] [ ":" route ]
  *               | "kill=" agent "@" time
- *               | "stall=" agent "@" time "+" time
  *               | "lie=" agent "@" type
- *               | "partition=" group 1*( "|" group ) "@" time "+" time
  *     route     = ( agent | "hub" ) ">" agent
- *     group     = agent *( "-" agent )
  *     time      = number unit
  *     unit      = "ms" | "s"
  *
@@ -43,7 +38,7 @@ export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[
   const faults = items.map((item) => parseFault(item, agents));
   const seen = new Set<string>();
   for (const fault of faults) {
-    if (isTimed(fault)) continue;
+    if (fault.kind === 'kill') continue;
     const which = fault.kind === 'lie' ? [fault.agent, fault.type] : fault.route;
     const key = JSON.stringify([fault.kind, which]);
     if (seen.has(key))
@@ -81,14 +76,6 @@ function parseFault(item: string, agents: readonly NamedAgent[]): Fault {
       const [agent, type] = splitHalves(value, value.indexOf('@'));
       return { kind: name, agent: reader.agent(agent), type: reader.type(type), text: item };
     }
-    case 'stall': {
-      const [agent, times] = splitHalves(value, value.lastIndexOf('@'));
-      return { kind: name, agent: reader.agent(agent), ...reader.span(times), text: item };
-    }
-    case 'partition': {
-      const [groups, times] = splitHalves(value, value.lastIndexOf('@'));
-      return { kind: name, groups: reader.groups(groups), ...reader.span(times), text: item };
-    }
   }
 }
 
@@ -120,14 +107,6 @@ class FaultReader {
     const ms = Number(number) * (unit === 's' ? 1000 : 1);
     if (ms > MAX_FAULT_TIME_MS) this.#fail(text, `expected at most ${MAX_FAULT_TIME_MS / 1000}s`);
     return ms;
-  }
-
-  span(text: string | undefined): { atMs: number; forMs: number } {
-    const [at, length] = splitHalves(text ?? '', (text ?? '').indexOf('+'));
-    if (length === undefined) this.#fail(text, 'expected a start and a duration');
-    const forMs = this.time(length);
-    if (forMs === 0) this.#fail(length, 'expected a duration above 0');
-    return { atMs: this.time(at), forMs };
   }
 
   delay(text: string): { ms: number; spreadMs: number } {
@@ -165,27 +144,6 @@ class FaultReader {
     if (others.length > 0)
       this.#fail(name, `agents ${[only, ...others].join(', ')} have this tool; name one by its id`);
     return only;
-  }
-
-  groups(text: string): string[][] {
-    const groups = text.split('|').map((group) => this.#group(group.split('-')));
-    if (groups.length < 2) this.#fail(text, 'expected two groups or more, with | between them');
-    const all = groups.flat();
-    const twice = all.find((id, index) => all.indexOf(id) !== index);
-    if (twice !== undefined) this.#fail(text, `agent ${twice} is there twice`);
-    return groups;
-  }
-
-  /** Resolves the names of a group. An id may contain a `-`, so the longest known name wins. */
-  #group(parts: readonly string[]): string[] {
-    if (parts.length === 0) return [];
-    for (let length = parts.length; length > 1; length--) {
-      const name = parts.slice(0, length).join('-');
-      if (this.#agents.some(({ id, tool }) => id === name || tool === name)) {
-        return [this.agent(name), ...this.#group(parts.slice(length))];
-      }
-    }
-    return [this.agent(parts[0] ?? ''), ...this.#group(parts.slice(1))];
   }
 
   #fail(part: string | undefined, expected: string): never {

@@ -146,10 +146,9 @@ const ledger = z
       ),
     faults: z
       .strictObject({
-        offered: volume.describe('what the relay offered: delivered + dropped + partitioned + undeliverable'),
+        offered: volume.describe('what the relay offered: delivered + dropped + undeliverable'),
         delivered: volume.describe('delivered'),
         dropped: volume.describe('dropped by a fault'),
-        partitioned: volume.describe('dropped between two groups'),
         undeliverable: volume.describe('for agents that were gone'),
         duplicated: volume.describe(
           'written a second time; delivered + duplicated are the packets that were written',
@@ -178,8 +177,6 @@ const faults = z.strictObject({
       corrupt: count('deliveries'),
       lie: count('deliveries'),
       kill: count('agents'),
-      stall: count('agents'),
-      partition: count('partitions'),
     })
     .describe('What was injected, by kind.'),
   deliveries: z
@@ -188,7 +185,6 @@ const faults = z.strictObject({
       delivered: volume.describe('delivered'),
       duplicated: volume.describe('written a second time'),
       dropped: volume.describe('dropped by a fault'),
-      partitioned: volume.describe('dropped between two groups'),
       undeliverable: volume.describe('for agents that were gone'),
       delayed: volume.describe('delivered later'),
       early: volume.describe('of those, delivered before their time, because too many bytes were waiting'),
@@ -200,17 +196,12 @@ const faults = z.strictObject({
     .array(
       z.strictObject({
         fault: textField('the fault as the user wrote it'),
-        kind: z.enum(['kill', 'stall', 'partition']).describe('its kind'),
+        kind: z.literal('kill').describe('its kind'),
         at_ms: z
           .int()
           .nonnegative()
           .nullable()
           .describe('milliseconds from the start of the first task; null where the run was over before'),
-        ended_ms: z
-          .int()
-          .nonnegative()
-          .nullable()
-          .describe('milliseconds from the start of the first task; null for a kill'),
       }),
     )
     .describe('Faults with a time of their own.'),
@@ -220,7 +211,6 @@ const faults = z.strictObject({
         id: textField('id of the agent'),
         tool: textField('its tool'),
         dropped: count('packets dropped by a fault'),
-        partitioned: count('packets dropped between two groups'),
         undeliverable: count('packets that came while it was gone'),
       }),
     )

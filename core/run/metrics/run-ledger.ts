@@ -135,7 +135,7 @@ function buildFaultLines(
   offeredBytes: number,
   differences: string[],
 ): NonNullable<RunLedger['faults']> {
-  const { offered, delivered, dropped, partitioned, undeliverable, duplicated } = counters.total;
+  const { offered, delivered, dropped, undeliverable, duplicated } = counters.total;
   const expect = (what: string, expected: number, found: number) => {
     if (expected !== found) differences.push(`faults: ${what}: expected ${expected}, found ${found}`);
   };
@@ -146,7 +146,7 @@ function buildFaultLines(
       ['packets', own.reduce((sum, { counts }) => sum + counts.packetsTx, 0)],
       ['bytes', own.reduce((sum, { counts }) => sum + counts.bytesTx, 0)],
     ] as const) {
-      const fates = [ofAgent.delivered, ofAgent.dropped, ofAgent.partitioned, ofAgent.undeliverable];
+      const fates = [ofAgent.delivered, ofAgent.dropped, ofAgent.undeliverable];
       const accounted = fates.reduce((sum, volume) => sum + volume[unit], 0);
       expect(`${unit} offered to agent ${id}`, ofAgent.offered[unit], accounted);
       expect(`${unit} written to agent ${id}`, ofAgent.delivered[unit] + ofAgent.duplicated[unit], written);
@@ -154,7 +154,7 @@ function buildFaultLines(
   }
   const unsentBytes = links.reduce((sum, link) => sum + countUnsentBytes(link), 0);
   if (unsentBytes < 0) differences.push(`faults: the sockets wrote ${-unsentBytes} bytes that no ledger has`);
-  const lines = { offered, delivered, dropped, partitioned, undeliverable, duplicated };
+  const lines = { offered, delivered, dropped, undeliverable, duplicated };
   return { ...lines, unsent_bytes: unsentBytes };
 }
 

@@ -317,14 +317,14 @@ function injected({ injected: counts, deliveries, timed }: FaultMetrics): string
 }
 
 function losses({ lost, deliveries }: FaultMetrics): string {
-  const { dropped, partitioned, undeliverable } = deliveries;
-  const packets = dropped.packets + partitioned.packets + undeliverable.packets;
+  const { dropped, undeliverable } = deliveries;
+  const packets = dropped.packets + undeliverable.packets;
   if (packets === 0) return 'nothing';
   const agents = lost.map((agent) => {
-    const sum = agent.dropped + agent.partitioned + agent.undeliverable;
+    const sum = agent.dropped + agent.undeliverable;
     return `${agent.id} ${agent.tool} ${count(sum)}`;
   });
-  return `${count(packets)} ${packets === 1 ? 'delivery' : 'deliveries'} (${count(dropped.packets)} dropped, ${count(partitioned.packets)} between groups, ${count(undeliverable.packets)} to agents that were gone), by agent: ${agents.join(', ')}`;
+  return `${count(packets)} ${packets === 1 ? 'delivery' : 'deliveries'} (${count(dropped.packets)} dropped, ${count(undeliverable.packets)} to agents that were gone), by agent: ${agents.join(', ')}`;
 }
 
 function recoveries({ recoveries: all }: FaultMetrics): string {

@@ -166,8 +166,8 @@ describe('when something goes away in the middle of a run over NATS', () => {
 
   test('an agent that dies is started again and taken back', async () => {
     const { url } = await realServer();
-    // The stall keeps the task waiting, so that it is still on when the agent dies, its work done.
-    const faults = ['--faults', 'stall=triple@0s+8s,kill=extract@1s', '--restart', 'on-failure'];
+    // The delay keeps the task waiting, so that it is still on when the agent dies, its work done.
+    const faults = ['--faults', 'delay=8s:extract>triple,kill=extract@1s', '--restart', 'on-failure'];
     const { code, stderr, out } = await runBench(['--nats-url', url, ...faults]);
 
     expect(code, stderr).toBe(0);
