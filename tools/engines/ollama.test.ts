@@ -1,71 +1,31 @@
 import http from 'node:http';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { afterEach, expect, test } from 'vitest';
-import * as z from 'zod';
-import {
-  type FixtureReply,
-  type FixtureScript,
-  type OllamaFixture,
-  replying,
-  saying,
-  startOllama,
-} from '../fixtures/ollama-server.ts';
-import { type Pace, realPace } from '../http/retry.ts';
-import type { EngineOptions } from './engine-options.ts';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ScriptedReply, startModelServer } from '../fixtures/model-server.ts';
+import { realPace } from '../http/retry.ts';
 import { loadEngine, queryModelCapabilities } from './registry.ts';
-import { PROMPT, step } from './testing/engine-under-test.ts';
+import { expectFailure, PROMPT, serve, step, underTest } from './testing/engine-under-test.ts';
 
-/** A pace without pauses between retries. */
-const pace: Pace = { random: () => 0.5, nowMs: () => 0, wait: async () => undefined };
+const { performAt } = underTest('ollama');
+const ANNA: ScriptedReply = { content: { answer: 'Anna' } };
 
-const servers: OllamaFixture[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
+/** Returns a stream of these lines as they are. */
+const streamOf = (...lines: readonly object[]): ScriptedReply => ({
+  raw: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  headers: { 'Content-Type': 'application/x-ndjson' },
 });
-
-async function serve(script: FixtureScript, models?: readonly string[]): Promise<OllamaFixture> {
-  const server = await startOllama(script, models);
-  servers.push(server);
-  return server;
-}
-
-async function perform(
-  host: string,
-  options: Partial<EngineOptions> = {},
-  signal = new AbortController().signal,
-) {
-  let tokens = 0;
-  const countTokens = (count: number) => {
-    tokens += count;
-  };
-  const engine = await loadEngine('ollama', { host, prompts: () => PROMPT, pace, ...options });
-  const outcome = await engine.perform(step, { signal, countTokens }).catch((error: unknown) => error);
-  return { outcome, tokens };
-}
-
-/** Expects a failure of the engine whose message contains `words`. */
-function expectFailure(outcome: unknown, ...words: string[]): void {
-  expect(outcome).toBeInstanceOf(MeshError);
-  expect(outcome).toMatchObject({ code: expect.stringMatching(/^(?:engine|reply)$/) });
-  for (const word of words) expect((outcome as MeshError).message).toContain(word);
-}
-
-const busy = (headers: Record<string, string> = { 'Retry-After': '0' }): FixtureReply => ({
-  kind: 'status',
-  status: 503,
-  body: '{"error":"server busy, please try again.  maximum pending requests exceeded"}',
-  headers,
-});
+const says = (content: string) => ({ message: { role: 'assistant', content }, done: false });
+const END = { message: { role: 'assistant', content: '' }, done: true, done_reason: 'stop' };
 
 test('asks with the model, the rendered prompt, the reply schema, and the options inside `options`', async () => {
-  const server = await serve([replying({ answer: 'Anna' })]);
-  const { outcome } = await perform(server.url, {
+  const server = await serve([ANNA]);
+  const { outcome } = await performAt(server.url, {
     model: 'llama3.2',
     options: { temperature: 0.5, top_k: 3 },
   });
   expect(outcome).toEqual({ answer: 'Anna' });
   expect(server.requests).toHaveLength(1);
-  expect(server.requests[0]).toMatchObject({
+  expect(server.requests[0]?.body).toMatchObject({
     model: 'llama3.2',
     stream: true,
     messages: [
@@ -75,73 +35,82 @@ test('asks with the model, the rendered prompt, the reply schema, and the option
     format: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
     options: { seed: 1, temperature: 0.5, num_ctx: 8192, top_k: 3 },
   });
-  expect(server.requests[0]).not.toHaveProperty('seed');
+  expect(server.requests[0]?.body).not.toHaveProperty('seed');
 });
 
 test('the model is gemma-7b-it unless another is named', async () => {
-  const server = await serve([replying({ answer: 'Anna' })]);
-  await perform(server.url);
+  const server = await serve([ANNA]);
+  const engine = await loadEngine('ollama', { host: server.url, prompts: () => PROMPT });
+  await engine.perform(step, { signal: new AbortController().signal, countTokens: () => undefined });
   expect(server.requests[0]?.model).toBe('gemma-7b-it');
 });
 
 test('a prompt that does not fit the context is to be refused, not cut', async () => {
-  const server = await serve([
-    { kind: 'status', status: 400, body: '{"error":"the input length exceeds the context length"}' },
-  ]);
-  const { outcome } = await perform(server.url);
-  expect(server.requests[0]).toMatchObject({ truncate: false, shift: false });
+  const server = await serve([{ status: 400, error: 'the input length exceeds the context length' }]);
+  const { outcome } = await performAt(server.url);
+  expect(server.requests[0]?.body).toMatchObject({ truncate: false, shift: false });
   expectFailure(outcome, 'cannot take the whole prompt', 'num_ctx');
 });
 
 test('a figure that the server leaves out counts as 0', async () => {
-  const [part, done] = saying('{"answer":"Anna"}', { tokens: 18, pieces: 1 });
-  const { prompt_eval_count: _, ...cached } = z.record(z.string(), z.unknown()).parse(done);
-  const server = await serve([{ kind: 'lines', lines: [part ?? {}, cached] }]);
-  expect(await perform(server.url)).toEqual({ outcome: { answer: 'Anna' }, tokens: 18 });
+  const server = await serve([streamOf(says('{"answer":"Anna"}'), { ...END, eval_count: 18 })]);
+  expect(await performAt(server.url)).toMatchObject({ outcome: { answer: 'Anna' }, tokens: 18 });
 });
 
-test.each([1, 2, 3, 5, 64, 1000])(
+test.each([1, 3, 1000])(
   'a reply in pieces of %i bytes is whole, characters of several bytes too',
   async (pieceBytes) => {
     const answer = 'Zoë 😀 Tõnuvere 漢字';
-    const lines = saying(JSON.stringify({ answer }), { pieces: 9 });
-    const server = await serve([{ kind: 'lines', lines, pieceBytes }]);
-    expect((await perform(server.url)).outcome).toEqual({ answer });
+    const { raw = '' } = streamOf(says('{"answer":"Zoë 😀 Tõn'), says('uvere 漢字"}'), END);
+    const server = http.createServer(async (request, response) => {
+      await request.resume().toArray();
+      const bytes = Buffer.from(raw);
+      for (let at = 0; at < bytes.length; at += pieceBytes) {
+        response.write(bytes.subarray(at, at + pieceBytes));
+        await setImmediate();
+      }
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const host = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    expect((await performAt(host)).outcome).toEqual({ answer });
   },
 );
 
 test('an error in the middle of the stream is the failure, whatever was said before', async () => {
-  const [part] = saying('{"answer":"Anna"}', { pieces: 1 });
   const error = { error: 'an error was encountered while running the model' };
-  const server = await serve([{ kind: 'lines', lines: [part ?? {}, error] }]);
-  const { outcome, tokens } = await perform(server.url);
+  const server = await serve([streamOf(says('{"answer":"Anna"}'), error)]);
+  const { outcome, tokens } = await performAt(server.url);
   expectFailure(outcome, 'in the middle of its reply (6 times)', error.error);
   expect(tokens).toBe(0);
 });
 
 test('lines that are not in the documented format fail', async () => {
-  const server = await serve([{ kind: 'lines', lines: [{ reply: { content: 7 } }] }]);
-  expectFailure((await perform(server.url)).outcome, "does not speak Ollama's format", 'expected message');
+  const server = await serve([streamOf({ reply: { content: 7 } })]);
+  expectFailure((await performAt(server.url)).outcome, "does not speak Ollama's format", 'expected message');
 });
 
+const BUSY: ScriptedReply = {
+  status: 503,
+  error: 'server busy, please try again.  maximum pending requests exceeded',
+};
+
 test('a server that stays busy is asked six times, then it is said (RA-24)', async () => {
-  const server = await serve([busy()]);
-  expectFailure(
-    (await perform(server.url)).outcome,
-    'busy 6 times',
-    'maximum pending requests',
-    'OLLAMA_MAX_QUEUE',
-  );
+  const server = await serve([BUSY]);
+  const { outcome } = await performAt(server.url);
+  expectFailure(outcome, 'busy 6 times', 'maximum pending requests', 'OLLAMA_MAX_QUEUE');
   expect(server.requests).toHaveLength(6);
 });
 
 test('waiting for a busy server ends at once when the run does', async () => {
   const end = new AbortController();
   const server = await serve(() => {
-    setImmediate(() => end.abort());
-    return busy({ 'Retry-After': '3600' });
+    void setImmediate().then(() => end.abort());
+    return { ...BUSY, headers: { 'Retry-After': '3600' } };
   });
-  expectFailure((await perform(server.url, { pace: realPace }, end.signal)).outcome, 'the run ended');
+  expectFailure((await performAt(server.url, { pace: realPace }, end.signal)).outcome, 'the run ended');
 });
 
 test.each([
@@ -149,17 +118,15 @@ test.each([
   // Ollama's library has no model of that name, so a plain pull would fail.
   ['gemma-7b-it', 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'],
 ])('a missing model %s: how to get it', async (model, command) => {
-  const server = await serve([
-    { kind: 'status', status: 404, body: `{"error":"model '${model}' not found"}` },
-  ]);
-  expectFailure((await perform(server.url, { model })).outcome, `\`${command}\``);
+  const server = await serve([{ status: 404, error: `model '${model}' not found` }]);
+  expectFailure((await performAt(server.url, { model })).outcome, `\`${command}\``);
 });
 
 test('a 404 that is not about a model: not an Ollama server', async () => {
   const server = await serve([
-    { kind: 'status', status: 404, body: 'page not found', headers: { 'Content-Type': 'text/plain' } },
+    { status: 404, raw: 'page not found', headers: { 'Content-Type': 'text/plain' } },
   ]);
-  expectFailure((await perform(server.url)).outcome, 'is not an Ollama server');
+  expectFailure((await performAt(server.url)).outcome, 'is not an Ollama server');
 });
 
 test.each([
@@ -169,32 +136,27 @@ test.each([
   [502, 6, '<html>Bad Gateway</html>', '<html>Bad Gateway</html>'],
   [500, 6, '', 'Internal Server Error'],
   [500, 1, '{"error":"model requires more system memory"}', 'more system memory'],
-])('HTTP %i is told with its reason, after %i requests', async (status, times, body, reason) => {
-  const server = await serve([{ kind: 'status', status, body, headers: { 'Content-Type': 'text/html' } }]);
-  expectFailure((await perform(server.url)).outcome, `HTTP ${status}`, reason);
+])('HTTP %i is told with its reason, after %i requests', async (status, times, raw, reason) => {
+  const server = await serve([{ status, raw, headers: { 'Content-Type': 'text/html' } }]);
+  expectFailure((await performAt(server.url)).outcome, `HTTP ${status}`, reason);
   expect(server.requests).toHaveLength(times);
 });
 
 test('no server: how to start one, and how to do without', async () => {
-  const server = await startOllama([]);
+  const server = await startModelServer([]);
   await server.close();
-  const { outcome } = await perform(server.url);
-  expectFailure(
-    outcome,
-    `no Ollama server at ${server.url}`,
-    '`ollama serve`',
-    'https://ollama.com',
-    '--engine extractive',
-  );
+  const { outcome } = await performAt(server.url);
+  const words = ['`ollama serve`', 'https://ollama.com', '--engine extractive'];
+  expectFailure(outcome, `no Ollama server at ${server.url}`, ...words);
 });
 
 test('a reply that reached its limit but is whole counts', async () => {
-  const server = await serve([replying({ answer: 'Anna' }, { doneReason: 'length' })]);
-  expect((await perform(server.url)).outcome).toEqual({ answer: 'Anna' });
+  const server = await serve([{ ...ANNA, finish: 'length' }]);
+  expect((await performAt(server.url)).outcome).toEqual({ answer: 'Anna' });
 });
 
 test('a server without models is told from another program on its port, and from none', async () => {
-  const empty = await serve([], []);
+  const empty = await serve([], { models: [] });
   expect(await queryModelCapabilities('ollama', { host: empty.url })).toMatchObject({
     isThere: false,
     others: [],

@@ -5,7 +5,12 @@ import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contr
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadEngine } from '../engines/registry.ts';
-import { hastyReader, type OllamaFixture, replying, startOllama } from '../fixtures/ollama-server.ts';
+import {
+  type ModelServer,
+  type ModelServerRequest,
+  type ScriptedReply,
+  startModelServer,
+} from '../fixtures/model-server.ts';
 import { toolSurroundings } from '../fixtures/tool-surroundings.ts';
 import { loadTool } from '../registry.ts';
 import { eventsPayload, passagesPayload, triplesPayload } from './payloads.ts';
@@ -18,11 +23,23 @@ const taskFile = (name: string) =>
 const chunks = chunkDocument(taskFile('document.txt'));
 const truth: { question: string; answer: string } = JSON.parse(taskFile('ground_truth.json'));
 
-let server: OllamaFixture;
+/** Replies as a poor but valid reader: it takes the first chunks and sentences, and answers with the first capitalized words. */
+function readHastily({ messages, schema }: ModelServerRequest): ScriptedReply {
+  const sentence = /^\[0\] (.*)$/m.exec(messages.at(-1)?.content ?? '')?.[1] ?? '';
+  const object = /\p{Lu}\p{L}+(?: \p{Lu}\p{L}+)*/u.exec(sentence)?.[0] ?? sentence;
+  const keys = Object.keys(Object(schema?.properties));
+  if (keys.includes('chunks')) return { content: { chunks: [0, 1] } };
+  if (keys.includes('sentences')) return { content: { sentences: [0, 1] } };
+  if (keys.includes('triples'))
+    return { content: { triples: [{ sentence: 0, subject: 'it', relation: 'is', object }] } };
+  return { content: { sentence: 0, answer: object } };
+}
+
+let server: ModelServer;
 let engines: Record<'extractive' | 'ollama', Engine>;
 
 beforeAll(async () => {
-  server = await startOllama(hastyReader);
+  server = await startModelServer(readHastily);
   engines = {
     extractive: await loadEngine('extractive', { prompts }),
     ollama: await loadEngine('ollama', { prompts, host: server.url }),
@@ -97,7 +114,7 @@ test('a model answers through the same packets, and the tokens are its own (MP-7
   expect(answer.payload.answer).not.toBe('');
   expect(sent.map(({ tokens }) => tokens)).toEqual([110, 110, 110, 110]);
   const asked = server.requests.slice(before);
-  expect(asked.map(({ format }) => Object.keys(format?.properties ?? {})[0])).toEqual([
+  expect(asked.map(({ schema }) => Object.keys(Object(schema?.properties))[0])).toEqual([
     'chunks',
     'sentences',
     'triples',
@@ -132,8 +149,8 @@ describe.each(['extractive', 'ollama'] as const)('with the %s engine', (name) =>
 });
 
 describe('what a model may get wrong', () => {
-  async function runWith(step: string, reply: unknown) {
-    const fixture = await startOllama([replying(reply)]);
+  async function runWith(step: string, content: JsonObject) {
+    const fixture = await startModelServer([{ content }]);
     try {
       const engine = await loadEngine('ollama', { prompts, host: fixture.url });
       return await runSteps(truth.question, chunks, (name) => (name === step ? engine : engines.extractive));
