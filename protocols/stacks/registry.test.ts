@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { describePeer } from './languages/installation.ts';
 import { findStackEntries, listStackNames, loadStack, stackEntries } from './registry.ts';
 
 describe('the registry of stacks', () => {
@@ -8,6 +10,11 @@ describe('the registry of stacks', () => {
   test.each(npmEntries.map((entry) => [`${entry.name} (${entry.implementation})`, entry] as const))(
     'has under the name %s what bears it',
     async (_name, { name, implementation, load }) => {
+      const isForeign = implementation === 'python' || implementation === 'go';
+      if (isForeign && !existsSync(describePeer(implementation).mark)) {
+        await expect(load()).rejects.toThrow('needs packages that are not installed');
+        return;
+      }
       const stack = await load();
       expect(stack).toMatchObject({ name, implementation });
       expect(`${stack.protocol}/`).toBe(name.slice(0, name.indexOf('/') + 1));

@@ -126,6 +126,26 @@ test('of all stacks those without their packages are left out, and one that was 
   );
 });
 
+test('other languages are mixed with JavaScript, one end at a time', async () => {
+  const stacks = (['sdk', 'bare', 'python', 'go'] as const).map((implementation) =>
+    findStack('mcp/http', { implementation }),
+  );
+  const names = ['mcp/http'];
+  const implementations = stacks.map(({ implementation }) => implementation);
+  const known = { names, findStackEntries: () => knownOf(stacks).findStackEntries('mcp/http') };
+  const { chosen } = await chooseStacks({ names, implementations }, known);
+  expect(combineArms(chosen, parseFactors([])).arms.map(({ implementation }) => implementation)).toEqual([
+    'sdk',
+    'sdk→python',
+    'sdk→go',
+    'bare',
+    'python',
+    'python→sdk',
+    'go',
+    'go→sdk',
+  ]);
+});
+
 test('all packages that named stacks lack are said at once, each with its name', async () => {
   const missing = (name: string, packages: readonly string[]) => ({
     name,

@@ -80,7 +80,7 @@ export async function chooseStacks(
   return { chosen: [...chosen.values()].flatMap((one, _, all) => [one, ...mixLanguages(one, all)]), leftOut };
 }
 
-/** Returns a stack's clients of the servers in other languages. What is bare stays by itself: it is the least of JavaScript. */
+/** Returns a stack's clients of the servers in other languages, one of the two ends being the SDK's for JavaScript. */
 function mixLanguages({ stack, file }: ChosenStack, all: readonly ChosenStack[]): readonly ChosenStack[] {
   if (file !== undefined || stack.implementation === 'bare') return [];
   const others = all.filter(
@@ -88,7 +88,8 @@ function mixLanguages({ stack, file }: ChosenStack, all: readonly ChosenStack[])
       other.file === undefined &&
       other.stack.name === stack.name &&
       other.stack.implementation !== stack.implementation &&
-      other.stack.implementation !== 'bare',
+      other.stack.implementation !== 'bare' &&
+      [stack, other.stack].some(({ implementation }) => implementation === 'sdk'),
   );
   return others.map((other) => ({ stack, server: other.stack }));
 }
