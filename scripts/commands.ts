@@ -135,6 +135,6 @@ export const commands: readonly CommandEntry[] = [
     group: 'This installation',
     advanced: true,
     summary: 'print the JSON Schema of the team file',
-    load: async () => (await import('./commands/installation/schema.ts')).defineSchema,
+    load: async () => (await import('./commands/installation/list.ts')).defineSchema,
   },
 ];

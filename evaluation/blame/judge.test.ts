@@ -1,6 +1,6 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import type { Tally } from '../statistics/answers/independent-answers.ts';
+import type { Tally } from './judge.ts';
 import { type Confirmation, findCulprits, findSuspects, judge, type MessageTallies } from './judge.ts';
 
 const TRIES = 5;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MeshError } from '../../contracts/errors.ts';
 import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
-import { AgentRecovery } from './agent-recovery.ts';
+import { AgentRecovery } from '../run-faults.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -5,9 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { buildRecording } from '../build-recording.ts';
 import { type FormatName, findFormat, formatNames } from '../formats.ts';
-import { importTraffic } from '../import-traffic.ts';
+import { buildRecording, importTraffic } from '../import-traffic.ts';
 import { ImportNotes } from '../message.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-import-'));

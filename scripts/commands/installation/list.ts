@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { argument, defineTable, flag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFolder } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
 import { findScorer, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
-import { printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatTable, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findStage, layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
@@ -103,4 +104,17 @@ function toToolItem({ name, accepts, emits, description }: Tool): Item {
 function formatFact(key: string, value: string | number): string {
   if (typeof value === 'string') return value;
   return `${value} ${value === 1 ? key.replace(/s$/, '') : key}`;
+}
+
+/** Builds the JSON Schema of the team file; `config/team.schema.json` has it for editors. */
+export function buildTeamSchema(): string {
+  const schema = z.toJSONSchema(teamSchema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
+  return formatJson({ ...schema, title: 'Gaia Mesh team' });
+}
+
+/** Defines the command that prints the schema: `npm run schema` writes the file. */
+export function defineSchema(command: Command): void {
+  command.action(() => {
+    printText(buildTeamSchema());
+  });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { expect, test } from 'vitest';
-import { buildTeamSchema } from '../../commands/installation/schema.ts';
+import { buildTeamSchema } from '../../commands/installation/list.ts';
 
 test('config/team.schema.json is what `npm run schema` writes', () => {
   const written = readFileSync(path.join(codeFolder, 'config', 'team.schema.json'), 'utf8');
