@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareChances, findDetectableFall, testFisher } from '../../blame/judge.ts';
+import { compareChances, findDetectableFall, testFisher } from './judge.ts';
 
 test('Fisher’s lady: all eight cups told right have a chance of 1 in 70, six of 17 in 70', () => {
   expect(testFisher({ right: 4, tries: 4 }, { right: 0, tries: 4 })).toBeCloseTo(1 / 70, 12);
