@@ -8,7 +8,7 @@ import { openShapingRelay } from './shaping-relay.ts';
 async function relayTo(
   serve: (socket: Socket) => void,
   ...[network, clock]: Parameters<typeof openShapingRelay>
-): Promise<Awaited<ReturnType<typeof openShapingRelay>>> {
+) {
   const server = net.createServer({ noDelay: true }, serve);
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
@@ -18,8 +18,9 @@ async function relayTo(
     await relay.forwarder.close();
   });
   const address = server.address();
-  if (typeof address === 'object' && address !== null) relay.forwarder.forwardTo(address.port);
-  return relay;
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  relay.forwarder.forwardTo(port);
+  return { ...relay, port };
 }
 
 test('limits the rate, passes all bytes in order, and counts round trips', async () => {
@@ -39,7 +40,8 @@ test('limits the rate, passes all bytes in order, and counts round trips', async
   expect(countRoundTrips()).toBeGreaterThanOrEqual(2);
 });
 
-test('delivers each chunk when the network would have, and not before', async () => {
+/** Makes a clock that stands still until the next time comes that a relay waits for. */
+function makeClock() {
   let nowMs = 0;
   const waits: { readonly atMs: number; readonly end: () => void }[] = [];
   const ended: number[] = [];
@@ -47,7 +49,6 @@ test('delivers each chunk when the network would have, and not before', async ()
     now: () => nowMs,
     waitUntil: (atMs: number) => new Promise<void>((end) => void waits.push({ atMs, end })),
   };
-  /** Lets the time come that the relay waits for. */
   const go = async () => {
     await vi.waitFor(() => expect(waits).toHaveLength(1));
     const [{ atMs, end } = { atMs: 0, end: () => undefined }] = waits.splice(0);
@@ -55,6 +56,34 @@ test('delivers each chunk when the network would have, and not before', async ()
     ended.push(atMs);
     end();
   };
+  return { clock, waits, ended, go };
+}
+
+test('opens no connection for a client that is gone before its handshake', async () => {
+  const { clock, waits, go } = makeClock();
+  let connections = 0;
+  const serve = (socket: Socket) => {
+    connections += 1;
+    socket.write('x');
+  };
+  const { forwarder, port } = await relayTo(serve, { rttMs: 40, bitsPerS: 1e6 }, clock);
+  const client = net.connect(forwarder.port, '127.0.0.1');
+  await vi.waitFor(() => expect(waits).toHaveLength(1));
+  client.resetAndDestroy();
+  await once(client, 'close');
+  // The relay, in the same process, reads of it in the next turn.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  await go();
+  await go();
+  // A server accepts in order: what came before this connection is counted.
+  const direct = net.connect(port, '127.0.0.1');
+  onTestFinished(() => void direct.destroy());
+  await once(direct, 'data');
+  expect(connections).toBe(1);
+});
+
+test('delivers each chunk when the network would have, and not before', async () => {
+  const { clock, waits, ended, go } = makeClock();
   const received: number[] = [];
   const serve = (socket: Socket) =>
     socket.on('data', ({ length }) => {

@@ -72,6 +72,8 @@ export async function openShapingRelay(network: Network, clock: Clock = realCloc
     let hasServerSpoken = true;
     void clock.waitUntil(clock.now() + network.rttMs).then(() => {
       up.send(0, () => {
+        // A destroyed connection would be opened again.
+        if (client.destroyed) return server.destroy();
         connect();
         pass(server, client, down, {
           arrived() {

@@ -70,7 +70,8 @@ export class Forwarder {
 }
 
 function createSocket(): Socket {
-  return new net.Socket({ allowHalfOpen: true }).setNoDelay(true);
+  // A connection that waits for its client may end.
+  return new net.Socket({ allowHalfOpen: true }).setNoDelay(true).on('error', () => undefined);
 }
 
 /** Remembers the connections of `server` and returns a function that closes them and the server. */
