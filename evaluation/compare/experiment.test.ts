@@ -60,7 +60,7 @@ async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs 
   const measured = await new Experiment(plan, {
     random: new Random(1),
     onProgress: () => undefined,
-    onMeasured: (own) => {
+    onBlock: (own) => {
       seen.measured += own.length;
     },
     onNote: (note) => seen.notes.push(note),

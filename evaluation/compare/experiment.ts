@@ -80,8 +80,6 @@ export interface ExperimentContext<Result> {
   readonly random: Random;
   /** Receives the used share of the budget, 0 to 1, and the current activity; never during a round. */
   readonly onProgress: (share: number, what: string) => void;
-  /** Receives invocations as soon as they were measured, also those of an interrupted block. */
-  readonly onMeasured?: ((measured: readonly MeasuredInvocation<Result>[]) => void) | undefined;
   /** Receives a block's invocations of all arms. */
   readonly onBlock?: ((measured: readonly MeasuredInvocation<Result>[]) => void) | undefined;
   /** Receives the reason why an invocation was lost, or an arm left out. */
@@ -215,7 +213,7 @@ export class Experiment<Result extends WithRounds> {
   /** Plays one invocation of every arm; returns undefined if the budget ended before each had a round. */
   async #playBlock(block: number): Promise<MeasuredInvocation<Result>[] | undefined> {
     const { arms, together } = this.#plan;
-    const { random, onMeasured } = this.#context;
+    const { random } = this.#context;
     const slots = drawRound([...this.#arms.keys()], arms[0].name, random).flatMap(({ arm: name, isNull }) => {
       const arm = this.#arms.get(name);
       return arm === undefined ? [] : [{ arm, isNull }];
@@ -226,7 +224,6 @@ export class Experiment<Result extends WithRounds> {
       const groupsLeft = Math.ceil((slots.length - begin) / together);
       const own = await this.#playTries(group, block, groupsLeft, begin);
       if (own === undefined) return undefined;
-      onMeasured?.(own);
       played.push(...own);
     }
     return trimRounds(played.filter(({ arm }) => this.#arms.has(arm)));

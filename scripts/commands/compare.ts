@@ -54,9 +54,6 @@ export function defineCompare(command: Command): void {
   defineOptions(command, compareTable, run);
 }
 
-/** The measurements as they were taken, of all invocations so far. */
-const MEASURED_FILE = 'comparison.measured.json';
-
 /** Compares adapters or stacks: the plan decides about the arms, and everything else is the same. */
 async function run(given: CompareOptions): Promise<void> {
   const { bindings, stacks = bindings } = given;
@@ -71,7 +68,6 @@ async function run(given: CompareOptions): Promise<void> {
   const watch = await openWatch(options, 'compare');
   try {
     const command = formatCommand(process.argv.slice(2));
-    const invocations: unknown[] = [];
     // Runs that are recorded first have the terminal for themselves.
     let started: Promise<ProgressBar> | undefined;
     const onBar = (use: (bar: ProgressBar) => void) => {
@@ -86,11 +82,6 @@ async function run(given: CompareOptions): Promise<void> {
         onProgress: (share, what) => {
           onBar((bar) => bar.at(100 * share, what));
           watch?.feed.add({ event: 'progress', share: Math.min(1, share), text: what });
-        },
-        onMeasured: (measured) => {
-          // Figures are derived from these afterwards; whatever happens then, they are kept.
-          invocations.push(...measured);
-          writeWhole(path.join(out, MEASURED_FILE), formatJson({ command, invocations }));
         },
         onNote: (note) => {
           onBar((bar) => bar.note(note));

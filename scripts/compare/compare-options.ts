@@ -108,8 +108,7 @@ export interface ComparisonPlan {
 }
 
 /** The context of a comparison while it runs: its page, its signal, and its listeners. */
-export interface RunContext extends Omit<ExperimentContext<never>, 'onMeasured' | 'onBlock'> {
-  readonly onMeasured: (measured: readonly unknown[]) => void;
+export interface RunContext extends Omit<ExperimentContext<never>, 'onBlock'> {
   /** The live page, if it was requested. */
   readonly feed: EventFeed | undefined;
   /** The command line that repeats the measurement. */
