@@ -179,16 +179,11 @@ const stackArmSchema = armSchema.extend({
     connections: amount,
     messages: amount,
     ms: amount,
-    /** Upper bound: the sent messages, and the handshakes of TCP and TLS. */
-    round_trips_at_most: amount,
     /** Round trips of the set-up with first connections, and of an exchange with an answer, as the network between the ends saw them; null without one. */
     round_trips: amount.nullable().default(null),
     round_trips_per_exchange: amount.nullable().default(null),
     /** Milliseconds from the beginning of the set-up to the first answer; null without a network. */
     first_answer_ms: amount.nullable().default(null),
-    /** Exchanges after which a set-up that costs more than the baseline's is paid back; 0 means at once, null never. */
-    paid_back_bytes: amount.nullable(),
-    paid_back_time: amount.nullable(),
   }),
   /** CPU microseconds of an exchange at each side, one at a time: medians over rounds. */
   cpu: z.object({ client: cpuSchema, server: cpuSchema }),

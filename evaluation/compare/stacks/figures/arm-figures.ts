@@ -11,9 +11,7 @@ import type { PlannedExchange } from '../peers/protocol.ts';
 const KEPT_TIMES = 2000;
 
 /** Figures of one arm by itself; the comparison with the baseline follows when all arms are known. */
-export type ArmFigures = Omit<StackArm, 'vs_baseline' | 'setup'> & {
-  readonly setup: Omit<StackArm['setup'], 'paid_back_bytes' | 'paid_back_time'>;
-};
+export type ArmFigures = Omit<StackArm, 'vs_baseline'>;
 
 /** @param invocations invocations of the arm, at least one */
 export function computeArmFigures(
@@ -24,7 +22,7 @@ export function computeArmFigures(
 ): ArmFigures {
   const { name, stack, implementation, protocol, transport, settings, levels } = arm;
   const bytes = summarizeBytes(exchanges, invocations);
-  const setup = summarizeSetup(arm, invocations);
+  const setup = summarizeSetup(invocations);
   const wireBytes = bytes.sent.raw + bytes.received.raw;
   const payloadBytes = bytes.sent.payload + bytes.received.payload;
   const rounds = invocations.flatMap((invocation) => invocation.rounds);
@@ -123,10 +121,7 @@ function countPayloadBytes(payload: object): number {
   return Buffer.byteLength(JSON.stringify(payload));
 }
 
-function summarizeSetup(
-  { transport, settings }: Arm,
-  invocations: readonly Invocation[],
-): ArmFigures['setup'] {
+function summarizeSetup(invocations: readonly Invocation[]): ArmFigures['setup'] {
   const [first] = invocations;
   if (first === undefined) throw new Error('there was no invocation');
   const { wire } = first.setup;
@@ -137,20 +132,10 @@ function summarizeSetup(
     connections: wire.connections,
     messages: wire.sent.messages + wire.received.messages,
     ms: computeMedian(invocations.map(({ setup }) => setup.ms)),
-    round_trips_at_most: countRoundTrips(wire, transport, settings.tls),
     round_trips: first.roundTrips?.setup ?? null,
     round_trips_per_exchange: first.roundTrips?.exchange ?? null,
     first_answer_ms: first.roundTrips?.firstAnswerMs ?? null,
   };
-}
-
-/**
- * Returns an upper bound of the round trips: each sent message may have been waited for, and TCP and TLS 1.3 take one round trip each for a
- * connection.
- */
-function countRoundTrips({ connections, sent }: WireBytes, transport: string, tls: boolean): number {
-  const isTcp = transport !== 'stdio' && transport !== 'unix';
-  return sent.messages + connections * ((isTcp ? 1 : 0) + (tls ? 1 : 0));
 }
 
 function summarizeLatencies(rounds: readonly Round[]): StackArm['latency_us'] {

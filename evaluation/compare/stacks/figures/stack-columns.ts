@@ -95,19 +95,6 @@ const byteColumns: readonly Column<StackArm>[] = [
     explain: 'milliseconds of the first set-up of a process',
     rank: 2,
   },
-  {
-    key: 'setup_paid_back_bytes',
-    header: 'paid back',
-    value: ({ setup }) => setup.paid_back_bytes,
-    format: ({ setup, vs_baseline }) =>
-      vs_baseline === null
-        ? '–'
-        : `${formatPayback(setup.paid_back_bytes)} / ${formatPayback(setup.paid_back_time)}`,
-    explain:
-      "exchanges after which a set-up that takes more bytes, or more time, than the baseline's has paid for itself",
-    rank: 1,
-  },
-  { key: 'setup_paid_back_time', value: ({ setup }) => setup.paid_back_time },
 ];
 
 /** Round trips, and what a network makes of them. */
@@ -157,10 +144,6 @@ function createLineColumn(line: 'payload' | 'envelope' | 'head' | 'tls', explain
 /** Returns the bytes of an exchange beyond its payload, in both directions. */
 function computeOverhead({ sent, received, exchanges }: NonNullable<StackArm['bytes']['one_way']>): number {
   return (sent.raw - sent.payload + received.raw - received.payload) / exchanges;
-}
-
-function formatPayback(exchanges: number | null): string {
-  return exchanges === null ? 'never' : count(exchanges);
 }
 
 /** Lists the columns of the CPU time of an exchange, and of the throughput of the two ends. */
@@ -240,7 +223,6 @@ function listPlainColumns({ arms: [baseline] }: StacksComparison): Column<StackA
     { key: 'one_way_bytes_per_exchange', value: (arm) => arm.bytes.one_way?.per_exchange },
     { key: 'setup_sent_bytes', value: ({ setup }) => setup.sent_bytes },
     { key: 'setup_received_bytes', value: ({ setup }) => setup.received_bytes },
-    { key: 'setup_round_trips_at_most', value: ({ setup }) => setup.round_trips_at_most },
     { key: 'client_user_us', value: ({ cpu }) => cpu.client.user },
     { key: 'client_system_us', value: ({ cpu }) => cpu.client.system },
     { key: 'server_user_us', value: ({ cpu }) => cpu.server.user },

@@ -48,7 +48,6 @@ export function reportStacks(reported: ReportInput): StacksComparison {
     ...describeExperiment(measured),
     ...judged,
     ...describeTraffic(traffic),
-    arms: judged.arms.map((own) => ({ ...own, setup: { ...own.setup, ...computePayback(own, baseline) } })),
     left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
   };
@@ -71,24 +70,4 @@ function describeTraffic({ source, exchanges }: Workload) {
       },
     },
   };
-}
-
-/** Computes the number of exchanges after which a set-up that costs more than the baseline's has paid for itself. */
-function computePayback(own: ArmFigures, baseline: ArmFigures) {
-  const setupBytes = (arm: ArmFigures) => arm.setup.sent_bytes + arm.setup.received_bytes;
-  const bytes = countExchangesUntil(
-    setupBytes(own) - setupBytes(baseline),
-    baseline.bytes.per_exchange - own.bytes.per_exchange,
-  );
-  const [ownUs, baseUs] = [own.latency_us?.p50, baseline.latency_us?.p50];
-  const time =
-    ownUs === undefined || baseUs === undefined
-      ? null
-      : countExchangesUntil((own.setup.ms - baseline.setup.ms) * 1000, baseUs - ownUs);
-  return { paid_back_bytes: bytes, paid_back_time: time };
-}
-
-function countExchangesUntil(more: number, savedEach: number): number | null {
-  if (more <= 0) return 0;
-  return savedEach <= 0 ? null : Math.ceil(more / savedEach);
 }
