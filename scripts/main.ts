@@ -11,7 +11,7 @@ if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   await runLaunchedAgent();
 } else if (first === 'peer' && rest.length === 0 && process.send !== undefined) {
   // This process is one end of a stack that is being measured.
-  const { runLaunchedPeer } = await import('@gaia-mesh/evaluation/compare/stacks/peers/launched-peer.ts');
+  const { runLaunchedPeer } = await import('@gaia-mesh/evaluation/compare/stacks/peers/peer.ts');
   runLaunchedPeer();
 } else {
   const { guardProcess, runProgram } = await import('./command-line/program.ts');
