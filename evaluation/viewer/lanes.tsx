@@ -82,19 +82,6 @@ export function Lanes(props: LanesProps) {
     scheme.addEventListener('change', redraw);
     return () => scheme.removeEventListener('change', redraw);
   }, []);
-  useEffect(() => {
-    const node = canvas.current;
-    if (node === null) return;
-    const zoomByWheel = (event: WheelEvent) => {
-      // A page that scrolls must not stop at a picture: zooming takes a key, as in maps.
-      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
-      event.preventDefault();
-      const share = (event.offsetX - left) / Math.max(1, width - left);
-      setView((now) => zoom(now, whole, Math.exp(event.deltaY / 300), share));
-    };
-    node.addEventListener('wheel', zoomByWheel, { passive: false });
-    return () => node.removeEventListener('wheel', zoomByWheel);
-  });
 
   const step = (by: number) => {
     const at = selected === null ? -1 : shown.indexOf(selected);
@@ -107,22 +94,22 @@ export function Lanes(props: LanesProps) {
   const keys: Readonly<Record<string, () => void>> = {
     ArrowRight: () => step(1),
     ArrowLeft: () => step(-1),
-    '+': () => setView(zoom(view, whole, 0.5, 0.5)),
-    '-': () => setView(zoom(view, whole, 2, 0.5)),
+    '+': () => setView(zoom(view, whole, 0.5)),
+    '-': () => setView(zoom(view, whole, 2)),
     '0': () => setView(whole),
   };
   const isWhole = view.from <= whole.from && view.to >= whole.to;
   return (
     <div>
       <div class="tools">
-        <button type="button" aria-label="Zoom in" onClick={() => setView(zoom(view, whole, 0.5, 0.5))}>
+        <button type="button" aria-label="Zoom in" onClick={() => setView(zoom(view, whole, 0.5))}>
           +
         </button>
         <button
           type="button"
           aria-label="Zoom out"
           disabled={isWhole}
-          onClick={() => setView(zoom(view, whole, 2, 0.5))}
+          onClick={() => setView(zoom(view, whole, 2))}
         >
           −
         </button>
@@ -204,10 +191,10 @@ function findWhole({ at, tool, afterTool }: PacketColumns, shown: readonly numbe
   return { from: from - span * 0.02, to: from + span * 1.06 };
 }
 
-function zoom({ from, to }: View, whole: View, factor: number, share: number): View {
-  const held = from + (to - from) * Math.min(1, Math.max(0, share));
-  const span = Math.max(SHORTEST_US, (to - from) * factor);
-  return clampView({ from: held - span * share, to: held + span * (1 - share) }, whole);
+function zoom({ from, to }: View, whole: View, factor: number): View {
+  const middle = (from + to) / 2;
+  const half = Math.max(SHORTEST_US, (to - from) * factor) / 2;
+  return clampView({ from: middle - half, to: middle + half }, whole);
 }
 
 function clampView({ from, to }: View, whole: View): View {

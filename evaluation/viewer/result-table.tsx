@@ -55,7 +55,7 @@ interface ResultTableProps<Row> {
   readonly tools?: ComponentChildren;
   readonly hasFilter?: boolean;
   /** Rows that are drawn at first. */
-  readonly atFirst?: number;
+  readonly atFirst?: number | undefined;
 }
 
 /** Rows that are drawn at first, and those that are added at once: with thousands every click would be slow. */
@@ -305,9 +305,8 @@ function sortRows<Row>(
   const column = sorted === null ? undefined : columns[sorted.column];
   if (column === undefined) return rows;
   const way = sorted?.isDown === true ? -1 : 1;
-  const keys = new Map(rows.map((row) => [row, readSortKey(column, row)]));
   return rows.toSorted((a, b) => {
-    const [one, other] = [keys.get(a) ?? null, keys.get(b) ?? null];
+    const [one, other] = [column.value(a), column.value(b)];
     // Unknown values stand last, whatever the order.
     if (one === null || other === null) return Number(one === null) - Number(other === null);
     const order =
@@ -316,14 +315,6 @@ function sortRows<Row>(
         : String(one).localeCompare(String(other), 'en', { numeric: true });
     return way * order;
   });
-}
-
-/** Reads a number from a text that begins with one, where the column holds numbers. */
-function readSortKey<Row>(column: Column<Row>, row: Row): Value {
-  const value = column.value(row);
-  if (typeof value !== 'string' || column.isNumber !== true) return value;
-  const number = Number.parseFloat(value.replaceAll(/[,+<$]/g, '').replace('−', '-'));
-  return Number.isNaN(number) ? null : number;
 }
 
 /** Words that a badge of its own colour holds in a column of verdicts. */
@@ -373,7 +364,7 @@ export function toPageColumns<Row>(
         isWide: rank !== undefined,
         value: (row) => {
           const cell = value(row);
-          return typeof cell === 'number' ? cell : word(row);
+          return typeof cell === 'number' ? cell : isNumber ? null : word(row);
         },
         cell: key.endsWith('verdict') ? (row) => <Verdict word={word(row)} /> : word,
       },

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { addLine, createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
+import { addLine, createLedgerLine, type LedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatRecording, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
@@ -9,13 +9,10 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { buildRecordedMetrics } from '@gaia-mesh/core/run/metrics/recorded-metrics.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
-import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
 
 interface SampleOptions {
   readonly tasks?: number;
-  readonly adapter?: string;
   /** Said in every packet, and wherever else a text can stand. */
   readonly text?: string;
   /** Packets of the agent between document and answer, a task. */
@@ -35,8 +32,7 @@ const TASK_US = 10_000;
  * takes a millisecond.
  */
 export async function sampleArchive(options: SampleOptions = {}): Promise<string> {
-  const { tasks = 1, text = 'hello', steps = 1, adapter: spec = 'json', files = {} } = options;
-  const codecs = openMembers(await loadAdapter(spec), RUN_ID, AGENTS);
+  const { tasks = 1, text = 'hello', steps = 1, files = {} } = options;
   const packets = Array.from({ length: tasks }, (_, task) => packetsOf(task, steps, text)).flat();
   const types: Record<string, LedgerLine> = {};
   const total = createLedgerLine();
@@ -44,14 +40,20 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
   const hubLog: string[] = [];
   let at = 0;
   for (const { cause, toolUs, packet } of packets) {
-    const codec = codecs.get(packet.from);
-    if (codec === undefined) throw new Error(`no codec of ${packet.from}`);
-    const blob = codec.encode(packet);
-    const line = measureLine(codec, packet, blob.length, codec.layerBytes?.last);
+    const [payload, blob] = [packet.payload, packet].map((value) => Buffer.byteLength(JSON.stringify(value)));
+    const bytes = PREFIX_BYTES + (blob ?? 0);
+    const line = {
+      ...createLedgerLine(),
+      packets: 1,
+      payload: payload ?? 0,
+      framing: PREFIX_BYTES,
+      wire: bytes,
+    };
+    line.envelope = bytes - line.payload - line.framing;
+    line.header_size = line.envelope + line.framing;
     types[packet.type] ??= createLedgerLine();
     addLine(types[packet.type] ?? createLedgerLine(), line);
     addLine(total, line);
-    const bytes = PREFIX_BYTES + blob.length;
     if (cause === null) {
       at += TASK_US;
       recorded.push({ cause, toolUs, relayed: { bytes, arrivedUs: at, forwardedUs: at + 200 }, packet });
@@ -71,7 +73,7 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     const ending = { task_id: packet.task_id, answer: text, status: 'answered', elapsed_ms: 2 };
     hubLog.push(JSON.stringify({ event: 'task_ended', time: 0, token_sum: 0, ...ending }));
   }
-  const header = { run_id: RUN_ID, team: text, final: '1', routing: 'broadcast', adapter: spec } as const;
+  const header = { run_id: RUN_ID, team: text, final: '1', routing: 'broadcast', adapter: 'json' } as const;
   const agents = AGENTS.map((id) => ({ id, tool: text }));
   return packed({
     'metrics.json': JSON.stringify(metricsOf(options, types, total, recorded)),
@@ -121,7 +123,7 @@ function packetsOf(task: number, steps: number, text: string): RecordedPacket[] 
 }
 
 function metricsOf(
-  { tasks = 1, adapter = 'json', text = 'hello' }: SampleOptions,
+  { tasks = 1, text = 'hello' }: SampleOptions,
   types: RunMetrics['ledger']['types'],
   total: LedgerLine,
   recorded: readonly RecordedPacket[],
@@ -133,7 +135,7 @@ function metricsOf(
     run_id: RUN_ID,
     status: 'answered',
     answer: tasks === 1 ? text : null,
-    adapter,
+    adapter: 'json',
     team: text,
     engine: text,
     bytes_tx: total.wire * 2,

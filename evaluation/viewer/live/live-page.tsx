@@ -74,6 +74,7 @@ function Cards({ state }: { readonly state: LiveState }) {
           chosen={task}
           onChoose={setTask}
           load={(question) => ask('reasoning', { question })}
+          atFirst={8}
         />
       )}
       {packets.ids.length === 0 ? null : (

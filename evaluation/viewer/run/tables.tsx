@@ -34,10 +34,11 @@ interface AnswersCardProps {
   readonly onChoose: (id: string | null) => void;
   /** Loads the reasoning and the tool calls for a question. */
   readonly load: (id: string) => Promise<string | null>;
+  readonly atFirst?: number;
 }
 
 /** Questions with their answers; one that is opened shows its reasoning, and its packets below. */
-export function AnswersCard({ rows, about, chosen, onChoose, load }: AnswersCardProps) {
+export function AnswersCard({ rows, about, chosen, onChoose, load, atFirst }: AnswersCardProps) {
   const columns: Column<AnswerRow>[] = [
     { header: 'question', isText: true, value: ({ id, question }) => toLine(question ?? id, 160) },
     {
@@ -95,6 +96,7 @@ export function AnswersCard({ rows, about, chosen, onChoose, load }: AnswersCard
         label="Answers"
         rows={rows}
         columns={columns}
+        atFirst={atFirst}
         opened={rows.find(({ id }) => id === chosen)}
         onOpen={({ id }) => onChoose(id === chosen ? null : id)}
         detail={(row) => <AnswerDetail row={row} load={load} />}
