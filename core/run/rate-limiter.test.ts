@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -174,25 +173,6 @@ describe('an agent’s process', () => {
     });
     return { child, heard: () => heard.split('\n').filter((line) => line !== '') };
   }
-
-  const isGone = (child: ChildProcess) => once(child, 'exit');
-
-  test('gets its permits over its channel; one that dies gives them back (OV-42)', async () => {
-    const limiter = new RateLimiter({ concurrency: 1 });
-    const first = start(
-      limiter,
-      { acquire: { id: 1, endpoint: HERE } },
-      { acquire: { id: 2, endpoint: HERE } },
-    );
-    await expect.poll(first.heard).toEqual(['{"granted":1}']);
-    const second = start(limiter, { acquire: { id: 1, endpoint: HERE } });
-    await once(second.child, 'spawn');
-    const gone = isGone(first.child);
-    first.child.kill('SIGKILL');
-    await gone;
-    await expect.poll(second.heard).toEqual(['{"granted":1}']);
-    expect(first.heard()).toEqual(['{"granted":1}']);
-  });
 
   test('that sends what is no message is not heard, and what it may not have is refused', async () => {
     const limiter = new RateLimiter({ concurrency: 1 });

@@ -64,7 +64,7 @@ const MAX_FREE_BYTES = 4 * 1024 * 1024;
  * A pool of slabs of {@link SMALL_SLAB_BYTES} and of multiples of {@link SLAB_BYTES}. If too many are free,
  * it drops the one that has been unused for longest.
  */
-export class SlabPool {
+class SlabPool {
   /** Free slabs; the one that was returned last is the last. */
   readonly #free: Slab[] = [];
   readonly #maxFreeBytes: number;
