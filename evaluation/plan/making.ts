@@ -4,7 +4,7 @@ import { createRedactor } from '../batch/redact.ts';
 import { formatCommandLine } from '../terminal/shell-word.ts';
 
 /** The origin of a result: its command line, without secrets, and its machine. */
-export interface Making {
+interface Making {
   readonly command: string;
   readonly machine: string;
 }

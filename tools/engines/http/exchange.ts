@@ -36,7 +36,7 @@ const IDLE_MS = 120_000;
 /** The part of a request's time that a pause may last by default, so that there is time to ask again. */
 const IDLE_PART = 0.25;
 
-export interface ServerRequest {
+interface ServerRequest {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** JSON, sent by POST; without it, the request is a GET. */

@@ -16,7 +16,7 @@ export function findLibraryFolder(): string {
   return path.join(findCacheFolder(), LIBRARY.name);
 }
 
-export interface Installation {
+interface Installation {
   readonly folder: string;
   readonly version: string;
   readonly gpu: string | false;
