@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerPlace } from './user-document.ts';
+import { answerPlace } from './bench.ts';
 
 const text = 'Node runs it.\n\nThe ship left in 1868.\nNode was not\nthere then (1868).';
 
