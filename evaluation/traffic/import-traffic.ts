@@ -44,12 +44,13 @@ interface Imported {
 export function importTraffic(file: string, format: FormatName | null): Imported {
   const notes = new ImportNotes();
   const values = readSource(file, notes);
+  if (format === null && values.some(isAgentSession))
+    throw new MeshError('config', `${file}: a session of a coding agent is not imported`);
   const detected = format === null ? detectFormat(values) : undefined;
   const name = format ?? detected?.name;
   if (name === undefined) {
     const own = recogniseOurJson(JSON.stringify(values[0]?.value ?? null));
-    const session = values.some(isAgentSession) ? ' (a session of a coding agent is not imported)' : '';
-    const looks = own === undefined ? session : ` (it looks like ${own}, which is no traffic)`;
+    const looks = own === undefined ? '' : ` (it looks like ${own}, which is no traffic)`;
     const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
     throw new MeshError(
       'config',

@@ -229,9 +229,10 @@ describe('a hostile or broken file', () => {
       'its format was not recognized (it looks like a list of questions, which is no traffic)',
     );
     expect(() => imported('{"a":1}')).toThrow(/name it with import --as \(otlp: OpenTelemetry.*openai/);
-    expect(() =>
-      imported('{"type":"user","sessionId":"s","message":{"role":"user","content":"Hi"}}'),
-    ).toThrow('its format was not recognized (a session of a coding agent is not imported)');
+    // Its lines hold replies of a messages API, which are no requests.
+    const reply = { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi' }] };
+    const session = { type: 'assistant', sessionId: 's', message: reply };
+    expect(() => imported(JSON.stringify(session))).toThrow('a session of a coding agent is not imported');
     expect(() => imported('hello')).toThrow('no line of it is JSON');
     expect(() => imported(JSON.stringify(good), 'otlp')).toThrow('no message of OpenTelemetry spans');
   });
