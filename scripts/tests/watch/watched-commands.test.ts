@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
-import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { parseStacks } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -41,31 +37,6 @@ test('a comparison tells each invocation when it is over, and its report in the 
   const arms = events.flatMap((event) => (event.event === 'sample' ? [event.arm] : []));
   expect(arms.sort()).toEqual(['json', 'msgpack']);
   expect(events.filter(({ event }) => event === 'packet')).toEqual([]);
-  expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'compared' });
-  expect(report).toMatchObject({ comparison: { sentence: expect.any(String) } });
-  expect(await cli.ended()).toMatchObject({ code: 0 });
-});
-
-test('a comparison of stacks tells the time and the bytes of each invocation, and its report in the end', async () => {
-  const args = ['compare', '--stacks', 'mesh/json,json/http1', '--implementation', 'bare', '--watch'];
-  const design = ['--invocations', '1', '--rounds', '1', '--budget', '5', '--out', 'out'];
-  const folder = temporaryFolder();
-  const cli = new Cli([...args, ...design], { cwd: folder });
-
-  const { events, report } = await eventsOf(cli);
-
-  const [begun] = events.flatMap((event) => (event.event === 'run_began' ? [event] : []));
-  expect(begun).toMatchObject({ adapter: 'mesh/json bare · json/http1 bare', agents: [] });
-  const samples = events.flatMap((event) => (event.event === 'sample' ? [event] : []));
-  const written = path.join(folder, 'out', 'comparison.json');
-  const { arms } = parseStacks(readFileSync(written, 'utf8'), written);
-  // A busy machine may leave an arm out, whose first round does not fit into the budget.
-  expect(samples.map(({ arm }) => arm).sort()).toEqual(arms.map(({ name }) => name).sort());
-  expect(samples.map(({ arm }) => arm)).toContain('mesh/json bare');
-  for (const { arm, bytes } of samples) {
-    const own = arms.find(({ name }) => name === arm);
-    expect(bytes).toBe(Math.round(own?.bytes.per_exchange ?? 0));
-  }
   expect(events.at(-1)).toMatchObject({ event: 'stream_ended', text: 'compared' });
   expect(report).toMatchObject({ comparison: { sentence: expect.any(String) } });
   expect(await cli.ended()).toMatchObject({ code: 0 });
