@@ -103,15 +103,10 @@ describe('a comparison', () => {
     expect(markdown).toContain('The network is a relay');
   });
 
-  test('draws a page of itself and of the recorded run', () => {
+  test('draws a page of itself', () => {
     const html = readFileSync(path.join(out, 'comparison.html'), 'utf8');
-    const { comparison, runs } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
-    const { arms, invocations, rounds, run_id } = JSON.parse(run.stdout);
-    expect(comparison.baseline).toBe('json');
-    expect(runs).toMatchObject([{ metrics: { run_id } }]);
-    for (const { samples_us } of arms) expect(samples_us.time.flat()).toHaveLength(invocations * rounds);
-    for (const { samplesMs } of comparison.latency?.distributions ?? [])
-      expect(samplesMs).toHaveLength(invocations * rounds);
+    const { comparison } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+    expect(comparison).toEqual(JSON.parse(run.stdout));
   });
 
   test('holds thresholds, with an exit code for CI', async () => {
