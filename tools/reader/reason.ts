@@ -7,7 +7,6 @@ import type { Sentence } from './features/sentence-schema.ts';
 import { computeTripleFeatures, TOTAL_FEATURE } from './features/triple-features.ts';
 import type { TripleSet } from './features/triple-schema.ts';
 import { answerYesNo } from './features/yes-no.ts';
-import { splitWords } from './language/words.ts';
 import { parseQuestion, type Question } from './question.ts';
 import { type Forest, loadForest, scoreForest } from './trees.ts';
 
@@ -28,7 +27,7 @@ let forest: Forest | undefined;
 export function rankAnswers(question: string, set: TripleSet, most = Number.POSITIVE_INFINITY): Answer[] {
   const parsed = parseQuestion(question);
   const computeChance = createChance(parsed, set.sentences);
-  const ranked = preferClause(parsed, rankShares(parsed, set))
+  const ranked = rankShares(parsed, set)
     .slice(0, most)
     .map((one): Answer => toAnswer(one.answer, one.sentence, computeChance(one)));
   const option = chooseOption(question, parsed, set.sentences);
@@ -39,44 +38,6 @@ export function rankAnswers(question: string, set: TripleSet, most = Number.POSI
   if (agreed === undefined) return ranked.map((one) => ({ ...one, confidence: 0 }));
   const { answer, sentence, chance } = agreed;
   return [toAnswer(answer, sentence, chance)];
-}
-
-/** Matches the ends of clauses; a comma in a number is none. */
-const CLAUSE_END = /[,;:](?=\s)|\s(?:and|but|while|whereas|or)\s/g;
-
-/**
- * Puts another value of the best answer's sentence first if it is of the kind asked for, too, and if its clause has more
- * of the question's terms: "A 6 hours, B 7 hours" is asked for B. Only for texts of short lines, where each has many
- * values: in paragraphs it loses more right answers than it finds.
- */
-function preferClause(question: Question, ranked: readonly RankedAnswer[]): readonly RankedAnswer[] {
-  const [best] = ranked;
-  const kind = findAnswerKind(question);
-  if (best?.sentence?.inLines !== true || kind?.holds !== 'exact') return ranked;
-  const { text } = best.sentence;
-  const values = listValues(kind, text);
-  if (values.length < 2) return ranked;
-  const edges = [0, ...[...text.matchAll(CLAUSE_END)].map(({ index }) => index), text.length];
-  const measure = (start: number) => {
-    const at = edges.findLastIndex((edge) => edge <= start);
-    const stems = new Set(splitWords(text.slice(edges[at], edges[at + 1])).map(({ stem }) => stem));
-    // Of two clauses with as many of its terms, the one with its verb counts.
-    return question.terms.filter((term) => stems.has(term)).length + (stems.has(question.verb) ? 0.5 : 0);
-  };
-  const weighed = values.map((value) => ({ ...value, terms: measure(value.start) }));
-  const place = text.indexOf(best.answer);
-  const own = weighed.find(({ start, end }) => start < place + best.answer.length && place < end);
-  const most = Math.max(...weighed.map(({ terms }) => terms));
-  const better = weighed.filter(({ terms }) => terms === most);
-  if (own === undefined || own.terms === most || better.length > 1) return ranked;
-  const wanted = text.slice(better[0]?.start, better[0]?.end);
-  const found = ranked.find(
-    ({ answer, sentence }) =>
-      sentence === best.sentence && wanted.includes(answer) && listValues(kind, answer).length > 0,
-  );
-  if (found === undefined) return ranked;
-  const others = ranked.filter((one) => one !== found);
-  return [{ ...found, share: best.share, rival: best.rival }, ...others];
 }
 
 function toAnswer(answer: string, sentence: Sentence | undefined, chance: number): Answer {

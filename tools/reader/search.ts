@@ -1,9 +1,8 @@
 // Step 1: finds the parts of the document that may hold the answer. BM25 (Robertson & Zaragoza, "The Probabilistic
-// Relevance Framework: BM25 and Beyond", 2009) over the chunks, then a second hop: names that the best chunks hold and
-// the question does not may head the part with the answer.
+// Relevance Framework: BM25 and Beyond", 2009) over the chunks.
 import { z } from 'zod';
 import { splitSentences } from './language/sentence-split.ts';
-import { SIGN, splitWords } from './language/words.ts';
+import { splitWords } from './language/words.ts';
 import { parseQuestion, type Question } from './question.ts';
 import { rememberTexts } from './remember.ts';
 
@@ -21,9 +20,6 @@ export type Passage = z.infer<typeof passageSchema>;
 // Number of best chunks kept. With both neighbours of each, at most 24 chunks (about 10 KB) are sent on, however long
 // the document is.
 const TOP_CHUNKS = 8;
-const HOP_CHUNKS = 3;
-const HOP_WEIGHT = 0.4;
-const MAX_HOP_NAMES = 60;
 const HEADING_REACH_CHARS = 8_000;
 const K1 = 1.2;
 const B = 0.5;
@@ -32,10 +28,7 @@ export function searchPassages(question: string, chunks: readonly string[]): Pas
   const document = chunks.join('');
   if (document.trim() === '') return [];
   const index = readIndex(document, chunks);
-  const parsed = parseQuestion(question);
-
-  const scores = scoreBm25(weighQuestion(parsed), index);
-  addHop(scores, parsed, index);
+  const scores = scoreBm25(weighQuestion(parseQuestion(question)), index);
   return joinPassages(findTopIndices(scores, TOP_CHUNKS), chunks).map((joined) => {
     const passage = { ...joined, line: index.lines[joined.first] ?? 1 };
     const heading = index.headingOf(joined.first);
@@ -53,8 +46,6 @@ interface ChunkIndex {
   readonly words: number;
   /** Counts of each stem by chunk. */
   readonly stems: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** The words that look like names, in the document's order. */
-  readonly names: readonly { readonly stem: string; readonly chunk: number }[];
   /** Returns the heading above a chunk; '' without one. */
   readonly headingOf: (chunk: number) => string;
 }
@@ -76,16 +67,14 @@ function indexChunks(document: string, chunks: readonly string[], starts: readon
   const words = splitWords(document);
   const lengths = new Array<number>(chunks.length).fill(0);
   const stems = new Map<string, Map<number, number>>();
-  const names: { stem: string; chunk: number }[] = [];
   let chunk = 0;
-  for (const { stem, start, signs } of words) {
+  for (const { stem, start } of words) {
     // A word that a chunk's end cuts belongs to the chunk of its start.
     while (chunk + 1 < starts.length && (starts[chunk + 1] ?? 0) <= start) chunk++;
     lengths[chunk] = (lengths[chunk] ?? 0) + 1;
     const counts = stems.get(stem) ?? new Map<number, number>();
     counts.set(chunk, (counts.get(chunk) ?? 0) + 1);
     stems.set(stem, counts);
-    if ((signs & (SIGN.capital | SIGN.stop)) === SIGN.capital) names.push({ stem, chunk });
   }
   const headings = new Map<number, string>();
   return {
@@ -94,7 +83,6 @@ function indexChunks(document: string, chunks: readonly string[], starts: readon
     lengths,
     words: words.length,
     stems,
-    names,
     headingOf(of) {
       const heading = headings.get(of) ?? findHeading(document, starts[of] ?? 0);
       headings.set(of, heading);
@@ -165,19 +153,6 @@ function scoreBm25(query: ReadonlyMap<string, number>, { stems, lengths, words }
     }
   }
   return scores;
-}
-
-/** Adds the score of a second query: the names in the best chunks that the question does not hold. */
-function addHop(scores: number[], question: Question, index: ChunkIndex): void {
-  const best = new Set(findTopIndices(scores, HOP_CHUNKS));
-  const known = new Set(question.terms);
-  const names = new Map<string, number>();
-  for (const { stem, chunk } of index.names) {
-    if (best.has(chunk) && !known.has(stem)) names.set(stem, HOP_WEIGHT);
-    if (names.size >= MAX_HOP_NAMES) break;
-  }
-  const hop = scoreBm25(names, index);
-  for (const [chunk, score] of hop.entries()) scores[chunk] = (scores[chunk] ?? 0) + score * HOP_WEIGHT;
 }
 
 function findTopIndices(scores: readonly number[], count: number): number[] {
