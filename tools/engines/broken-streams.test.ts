@@ -26,6 +26,8 @@ describe.each(MODEL_ENGINES)('with the %s engine', (name) => {
     expect(outcome).toMatchObject({ content: TEXT });
     expect(usages).toHaveLength(1);
     expect(notes).toEqual([expect.stringContaining('retry 1 of 5')]);
+    // HTTP said 200.
+    expect(notes[0]).not.toContain('HTTP');
 
     const always = await serve([{ content: TEXT, breaks }]);
     const failed = await chatAt(always.url, ask, { ...LIMITS, options: { max_retries: 2 } });

@@ -73,6 +73,7 @@ async function chatOnce(
 
 function shortenFault(fault: Fault): string {
   if (fault.kind === 'cut') return describeCut(fault);
-  if (fault.kind === 'status') return `HTTP ${fault.status}: ${fault.message}`;
+  if (fault.kind === 'status')
+    return `${fault.isInReply ? 'failed in its reply' : `HTTP ${fault.status}`}: ${fault.message}`;
   return 'why' in fault ? fault.why : fault.kind;
 }
