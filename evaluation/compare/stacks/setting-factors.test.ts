@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS, toStackSettings } from './arms.ts';
 import { PairSession } from './invocation.ts';
 import { Pair } from './peers/pair.ts';
@@ -22,13 +22,15 @@ async function started(name: string, changes: Partial<typeof DEFAULT_SETTINGS>, 
 
 const TEN_AT_ONCE = { kind: 'closed', count: 40, concurrency: 10, maxMs: 30_000 } as const;
 
-describe.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])('%s', (name) => {
-  test.each([1, 4])('opens no more than %i connections, and so many', async (connections) => {
-    const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
-    const own = await pair?.count();
-    expect(own?.[0].client?.connections).toBe(connections);
-    expect(wire.sent.messages).toBeGreaterThanOrEqual(40);
-  });
+test.each([
+  ['json/unix', 1],
+  ['json/http1', 4],
+  ['a2a/jsonrpc', 4],
+] as const)('%s opens no more than %i connections, and so many', async (name, connections) => {
+  const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
+  const own = await pair?.count();
+  expect(own?.[0].client?.connections).toBe(connections);
+  expect(wire.sent.messages).toBeGreaterThanOrEqual(40);
 });
 
 test('a pool of one has what cannot multiplex wait: 40 exchanges of 10 ms take 400 ms, ten at once or not', async () => {
@@ -36,7 +38,7 @@ test('a pool of one has what cannot multiplex wait: 40 exchanges of 10 ms take 4
   expect(elapsedMs).toBeGreaterThan(400);
 });
 
-test.each(['json/http1', 'json/unix', 'a2a/jsonrpc'])(
+test.each(['json/http1', 'a2a/jsonrpc'])(
   '%s: without keep-alive each exchange has a connection',
   async (name) => {
     const load = { kind: 'closed', count: 10, concurrency: 1, maxMs: 30_000 } as const;

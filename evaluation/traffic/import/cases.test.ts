@@ -13,6 +13,7 @@ interface Case {
   readonly said: readonly string[];
   /** What the end of the import says, besides other things. */
   readonly notes?: readonly string[];
+  readonly tasks?: number;
 }
 
 const lines = (...values: readonly (object | string)[]) =>
@@ -128,6 +129,7 @@ const cases: readonly Case[] = [
       's>x tools/call.result={"text":"x"}',
       's>y ping.result={"text":"y"}',
     ],
+    tasks: 3,
   },
   {
     what: 'a reply that may answer several requests answers none',
@@ -236,13 +238,14 @@ const cases: readonly Case[] = [
     format: 'openai',
     said: Array.from({ length: 3 }, () => ['client>m chat', 'm>client chat.result']).flat(),
     notes: ['conversations of 3 requests'],
+    tasks: 2,
   },
 ];
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-cases-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(cases)('$what', ({ file, format, said: expected, notes = [] }) => {
+test.each(cases)('$what', ({ file, format, said: expected, notes = [], tasks }) => {
   const log = path.join(folder, 'log');
   writeFileSync(log, file);
   const { recording, report } = importTraffic(log, null);
@@ -254,6 +257,7 @@ test.each(cases)('$what', ({ file, format, said: expected, notes = [] }) => {
     });
   expect(found).toEqual(expected);
   expect(report.format).toBe(format);
+  if (tasks !== undefined) expect(report.tasks).toBe(tasks);
   const told = [...report.guessed, ...report.dropped].join('\n');
   for (const note of notes) expect(told).toContain(note);
   // A reply that names its request goes to the one who asked.
@@ -262,18 +266,4 @@ test.each(cases)('$what', ({ file, format, said: expected, notes = [] }) => {
     const request = byId.get(packet.reply_to ?? '');
     if (request !== undefined) expect(request).toMatchObject({ from: packet.to, task_id: packet.task_id });
   }
-});
-
-test('a conversation that goes on keeps its task, and one that begins alike has its own', () => {
-  const log = path.join(folder, 'log');
-  writeFileSync(
-    log,
-    lines(
-      { request: asks(user), response: said('one') },
-      { request: asks(user), response: said('two') },
-      { request: asks(user, { role: 'assistant', content: 'one' }, user), response: said('three') },
-    ),
-  );
-  const { recording } = importTraffic(log, null);
-  expect(new Set(recording.packets.map(({ packet }) => packet.task_id)).size).toBe(2);
 });

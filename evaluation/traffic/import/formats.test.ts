@@ -59,36 +59,6 @@ describe('JSON-RPC', () => {
     expect(report.dropped.join()).toContain('2 lines without a message of JSON-RPC (line 1, line 3)');
   });
 
-  test('has replies with the same id in the session of their request, however the sessions interleave', () => {
-    const at = (session_id: string, direction: string, raw: object) => ({
-      session_id,
-      direction,
-      raw: { jsonrpc: '2.0', id: 1, ...raw },
-    });
-    const { packets } = imported(
-      lines(
-        at('a', 'c2s', { method: 'first' }),
-        at('b', 'c2s', { method: 'second' }),
-        at('a', 's2c', { result: { of: 'a' } }),
-        at('b', 's2c', { result: { of: 'b' } }),
-      ),
-    );
-    const [first, second, ofA, ofB] = packets;
-    expect(ofA).toMatchObject({
-      type: 'first.result',
-      reply_to: first?.id,
-      task_id: first?.task_id,
-      payload: { of: 'a' },
-    });
-    expect(ofB).toMatchObject({
-      type: 'second.result',
-      reply_to: second?.id,
-      task_id: second?.task_id,
-      payload: { of: 'b' },
-    });
-    expect(first?.task_id).not.toBe(second?.task_id);
-  });
-
   test.each([
     ['sent and received', 'sent', 'received'],
     ['arrows', '→', '←'],
@@ -194,16 +164,6 @@ test('a conversation alone goes from one to the next', () => {
 
 describe('a hostile or broken file', () => {
   const good = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-
-  test('has its bad lines named by their numbers, and the rest imported', () => {
-    const { packets, report } = imported(
-      `${JSON.stringify(good)}\n{"jsonrpc":\n\n${JSON.stringify(good)}\nnonsense\n`,
-    );
-
-    expect(packets).toHaveLength(2);
-    expect(report.dropped.join()).toContain('2 lines, not JSON');
-    expect(report.dropped.join()).toContain('(line 2, line 5)');
-  });
 
   test('has what no packet can hold replaced and counted', () => {
     const deep = `${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`;

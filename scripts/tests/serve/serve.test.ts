@@ -227,7 +227,6 @@ describe('serve', () => {
     [['--listen', '0.0.0.0', '--token', 'TEST_TOKEN'], 'name the one address that clients use'],
     [['--token', 'TEST_SHORT'], 'at least 16 characters, got 5'],
     [['--mcp', 'pigeon'], 'http, stdio'],
-    [['--port', '70000'], '--port'],
   ])('refuses %j with 2 and says what would do', async (args, message) => {
     const env = { TEST_SHORT: 'short', TEST_TOKEN: 'a token that is long enough' };
     const { code, stdout, stderr } = await runCli(['serve', ...args], { env });
