@@ -259,7 +259,7 @@ os.unlink("large")
       const other = new RestrictedAgent();
       const busy = other.call({
         tool: 'python-repl',
-        input: { code: 'while True: pass', timeout_s: 10 },
+        input: { code: 'while True: pass', timeout_s: 5 },
       });
       await expect.poll(() => computing(other.pid), { timeout: 60_000 }).not.toEqual([]);
       const started = descendants(other.pid);
