@@ -42,7 +42,6 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
     ['work that fails is an error at the client, with its reason', checkFailure],
     ['an exchange ends at its deadline, and the next one works', checkDeadline],
     ['an exchange ends when it is aborted, and the next one works', checkAbort],
-    ['the largest message arrives, and one byte more is refused', checkLargest],
     ['a message of several megabytes arrives, and so does its answer', checkLarge],
     ['every byte is on one line, the same ones at both ends', (each) => checkLines(each, null)],
     ['a proxy between the ends counts the same bytes', (each) => checkCountedByProxy(each, null)],
@@ -271,44 +270,6 @@ async function isListening(port: number): Promise<boolean> {
 
 async function pollUntil(isSo: () => boolean): Promise<void> {
   for (let looks = 0; !isSo() && looks < 500; looks++) await sleep(10);
-}
-
-/** Maximum bytes that are tried: larger messages take seconds, and frames of 64 MiB are tested elsewhere. */
-const MAX_TRIED_BYTES = 16 * 1024 * 1024;
-
-/** Maximum number of corrections of a length, since a longer message may need more bytes for its lengths. */
-const TRIES = 4;
-
-/**
- * Checks that a message of `largestMessageBytes` arrives, that a message a byte longer is an error, and that
- * the client still works afterwards.
- */
-async function checkLargest({ traits, ...rest }: Stack): Promise<void> {
-  const stack = { ...rest, traits };
-  const { largestMessageBytes: most } = traits;
-  if (most === null || most > MAX_TRIED_BYTES) return;
-  let received = 0;
-  const inbox: Inbox = async (packet) => {
-    received = String(packet.payload.text).length;
-    return [createReply({ ...packet, payload: {} })];
-  };
-  await withPair(stack, inbox, {}, async ({ client, ask }) => {
-    /** Returns the bytes of the message that carries a text of this length. */
-    const bodyOf = async (length: number) => {
-      const before = client.wire()?.sent.body ?? 0;
-      await ask(createSizedPacket(length));
-      assert.equal(received, length, 'the length of the received text');
-      return (client.wire()?.sent.body ?? 0) - before;
-    };
-    let length = Math.floor(most / 2);
-    for (let tries = 0, body = await bodyOf(length); body !== most && tries < TRIES; tries++) {
-      length += most - body;
-      body = await bodyOf(length);
-      if (tries === TRIES - 1) assert.equal(body, most, 'no text makes a message of the largest size');
-    }
-    await assert.rejects(ask(createSizedPacket(length + 1)), `${most + 1} bytes were taken`);
-    await bodyOf(10);
-  });
 }
 
 function createSizedPacket(length: number): Packet {

@@ -27,11 +27,11 @@ const ALL = /./;
 const AGREEMENT = /^(packets arrive|work that fails|every byte is|a proxy between)/;
 /** Over pipes each check starts processes of Python. */
 const PIPES = /^(packets arrive|work that fails|an exchange ends at|every byte is)/;
-/** Python takes seconds for samples of many megabytes, so one stack alone has them; the checks of largest messages go with them. */
+/** Python takes seconds for samples of many megabytes, so one stack alone has them. */
 const FEW_BYTES = 40_000;
 
 function testLanguages(language: Language, ends: string, stack: Stack, wanted: RegExp): void {
-  const isSmall = wanted !== ALL;
+  const isSmall = stack.protocol !== 'mcp' || wanted !== ALL;
   const traits = isSmall ? { ...stack.traits, largestMessageBytes: FEW_BYTES } : stack.traits;
   describe.skipIf(!isThere[language])(`${stack.name}, ${ends}`, () => {
     for (const { name, run } of listStackChecks({ ...stack, traits }, null))
@@ -45,8 +45,8 @@ const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
 const PYTHON = [
   [createMcpLanguage('http', 'python'), mcpHttpSdk, isRelease ? ALL : AGREEMENT, AGREEMENT],
   [createMcpLanguage('stdio', 'python'), mcpStdioSdk, PIPES, PIPES],
-  [createA2aLanguage('jsonrpc', 'python'), a2aJsonRpcSdk, /^(?!the largest)/, AGREEMENT],
-  [createA2aLanguage('grpc', 'python'), a2aGrpcSdk, /^(?!the largest)/, AGREEMENT],
+  [createA2aLanguage('jsonrpc', 'python'), a2aJsonRpcSdk, ALL, AGREEMENT],
+  [createA2aLanguage('grpc', 'python'), a2aGrpcSdk, ALL, AGREEMENT],
 ] as const;
 
 for (const [python, sdk, wanted, mixed] of isRelease ? PYTHON : PYTHON.slice(0, 1)) {
@@ -64,7 +64,7 @@ const GO = [
 
 for (const [go, sdk] of isRelease ? GO : []) {
   // Go's HTTP may dial a second connection while the first is being given back, so that connections differ from run to run.
-  testLanguages('go', 'Go at both ends', go, /^(?!the largest|bytes are the same)/);
+  testLanguages('go', 'Go at both ends', go, /^(?!bytes are the same)/);
   testLanguages('go', 'JavaScript asks Go', { ...go, connect: sdk.connect }, AGREEMENT);
   testLanguages('go', 'Go asks JavaScript', { ...go, serve: sdk.serve }, AGREEMENT);
 }
