@@ -6,7 +6,7 @@ import {
   formatMarkedRatio,
   formatVerdict,
   METRIC_NAMES,
-} from './verdict-text.ts';
+} from './comparison-text.ts';
 
 /** Describes what a measurement with or without a network cannot tell. */
 export function describeDistance(hasNetwork: boolean): string {

@@ -1,9 +1,8 @@
 import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
 import { buildTables, formatComparison, formatComparisonMarkdown } from './comparison-table.ts';
-import { describeTaskShare, formatHeadline } from './comparison-text.ts';
+import { describeTaskShare, formatHeadline, formatVerdicts } from './comparison-text.ts';
 import { sampleFile } from './testing/sample-comparison.ts';
-import { formatVerdicts } from './verdict-text.ts';
 
 const sampled = (await sampleFile(['json', 'msgpack'])).arms[1]?.vs_baseline;
 if (sampled?.time == null) throw new Error('the sample has a pair');

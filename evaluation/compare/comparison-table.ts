@@ -6,9 +6,14 @@ import { wrapText } from '../terminal/table.ts';
 import { buildAdapterTables } from './adapters/adapter-columns.ts';
 import type { ComparisonTables } from './arm-columns.ts';
 import type { ComparisonFile } from './comparison-file.ts';
-import { describeNullTest, describePlayed, listAbsences, listFindings } from './comparison-text.ts';
+import {
+  describeNullTest,
+  describePlayed,
+  formatMargin,
+  listAbsences,
+  listFindings,
+} from './comparison-text.ts';
 import { buildStackTables } from './stacks/figures/stack-columns.ts';
-import { formatMargin } from './verdict-text.ts';
 
 /** Builds the tables of a comparison; those without rows are left out. */
 export function buildTables(file: ComparisonFile): ComparisonTables {

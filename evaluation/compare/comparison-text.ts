@@ -1,13 +1,177 @@
+import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/levels.ts';
 import { count, formatDecimals, formatNetwork, toOneLine } from '../terminal/table.ts';
-import type { AdaptersComparison, ComparedArm, ComparisonFile, StacksComparison } from './comparison-file.ts';
-import {
-  formatInterval,
-  formatName,
-  formatNeeded,
-  formatVerdict,
-  joinNames,
-  METRIC_NAMES,
-} from './verdict-text.ts';
+import type {
+  AdaptersComparison,
+  ComparedArm,
+  ComparisonFile,
+  Metric,
+  StacksComparison,
+  Verdict,
+} from './comparison-file.ts';
+
+/** Names of arms that one sentence can hold. */
+const MAX_NAMED = 12;
+/** Maximum characters of an arm's name in tables and sentences. */
+const MAX_NAME = 60;
+
+interface VerdictFacts {
+  readonly kind: ComparisonFile['kind'];
+  readonly baseline: string;
+  readonly invocations: number;
+  readonly elapsed_ms: number;
+  readonly arms: readonly Pick<ComparedArm, 'name' | 'vs_baseline'>[];
+}
+
+/** Words for the time of each kind of arms. */
+const TIMES = { adapters: 'task time', stacks: 'exchange time' } as const;
+
+/** Display names of the metrics. */
+export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
+  time: 'time',
+  cpu: 'CPU time',
+  first: 'first use',
+  saturated: 'time when saturated',
+};
+
+export function formatName(name: string): string {
+  return toOneLine(name, MAX_NAME);
+}
+
+/**
+ * Describes the result for someone who has to choose: one verdict for each pair, with its ratio and interval. Returns null if no pair has a
+ * verdict. A single pair is always described, with the effort that a missing verdict would take.
+ */
+export function formatVerdicts(file: VerdictFacts): string | null {
+  const { kind, baseline, arms } = file;
+  const others = arms.flatMap(({ name, vs_baseline: vs }) =>
+    vs === null ? [] : [{ name: formatName(name), time: vs.time }],
+  );
+  const pairs = others.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));
+  const late = others.filter(({ time }) => time === null).map(({ name }) => name);
+  const base = formatName(baseline);
+  const [only] = pairs;
+  if (only !== undefined && others.length === 1) return formatPair(only, base, file);
+  const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell');
+  const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
+  if (told.length + late.length === 0) return null;
+  const more = told.length - MAX_NAMED;
+  const parts = [
+    ...told
+      .slice(0, MAX_NAMED)
+      .map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`),
+    ...(more > 0 ? [`${more} more are in the table`] : []),
+    ...(open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`]),
+    ...(late.length === 0 ? [] : [`${joinNames(late)} did not keep up with the rate`]),
+  ];
+  const itself = only === undefined ? '' : formatNullArm(only.time, base).replace(/^; (.*)$/, ' ($1)');
+  const what = TIMES[kind];
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)} against ${base}${itself}: ${parts.join('; ')}.`;
+}
+
+function formatPair(
+  { name, time }: { name: string; time: Verdict },
+  baseline: string,
+  file: Pick<VerdictFacts, 'kind' | 'invocations' | 'elapsed_ms'>,
+): string {
+  const interval = hasEnds(time)
+    ? `95 % interval ${formatInterval(time)}`
+    : 'too few samples for an interval';
+  const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (${interval}${formatNullArm(time, baseline)})`;
+  switch (time.verdict) {
+    case 'different':
+      return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
+    case 'equivalent':
+      return `${name} is as fast as ${baseline} within ${formatMargin(time)}: ${figures}.`;
+    case 'cannot tell': {
+      const least = formatDetectable(time);
+      const shown = least === '–' ? '' : `; a factor of ${least} would have been shown`;
+      return `Cannot tell whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${formatNeeded(time, file)}`;
+    }
+  }
+}
+
+/** Formats the baseline against itself, which a difference has to exceed; empty where it was shown to be equal, or not measured. */
+function formatNullArm({ nullArm, margin }: Pick<Verdict, 'nullArm' | 'margin'>, baseline: string): string {
+  if (nullArm === undefined || nullArm.high === null || !Number.isFinite(nullArm.high)) return '';
+  if (Math.max(nullArm.high, 1 / nullArm.low) <= 1 + margin) return '';
+  return `; ${baseline} against itself ${formatDecimals(nullArm.ratio, 2)}, ${formatInterval(nullArm)}`;
+}
+
+/**
+ * Formats the effort that a verdict would take: an expectation from the measured scatter, or the least that any verdict takes, if there is no
+ * measure of the scatter.
+ */
+function formatNeeded(
+  { needed, nullArm, rounds, ...interval }: Pick<Verdict, 'needed' | 'nullArm' | 'rounds' | 'low' | 'high'>,
+  { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
+): string {
+  if (needed === null)
+    return nullArm !== undefined && (nullArm.low > 1 || (nullArm.high ?? Infinity) < 1)
+      ? 'The baseline differs from itself by as much, so more invocations would not help: measure on an idle machine.'
+      : 'A verdict would take an impractical number of invocations.';
+  const isRoundShort = rounds < MIN_ROUNDS;
+  const times = (needed / invocations) * (isRoundShort ? MIN_ROUNDS / rounds : 1);
+  const seconds = Math.max(1, Math.ceil(times * (elapsed_ms / 1000)));
+  const options = `--invocations ${needed}${isRoundShort ? ` --rounds ${MIN_ROUNDS}` : ''} --budget ${seconds}`;
+  return hasEnds(interval)
+    ? `If the ratio is as measured, ${needed} invocations give a verdict in four of five measurements: ${options}.`
+    : `A verdict takes at least ${MIN_INVOCATIONS} invocations of ${MIN_ROUNDS} rounds, and may take more: ${options}.`;
+}
+
+/** Formats a verdict with its direction: `slower`, or `more` CPU time, `equal ±5 %`, `cannot tell`. */
+export function formatVerdict(
+  { verdict, ratio, margin }: Pick<Verdict, 'verdict' | 'ratio' | 'margin'>,
+  metric: Metric = 'time',
+): string {
+  switch (verdict) {
+    case 'different':
+      if (metric === 'cpu') return ratio > 1 ? 'more' : 'less';
+      return ratio > 1 ? 'slower' : 'faster';
+    case 'equivalent':
+      return `equal ${formatMargin({ margin })}`;
+    case 'cannot tell':
+      return 'cannot tell';
+  }
+}
+
+/** Formats a ratio in a table: a mark says that it is shown to be equal, `=`, or undecided, `?`. */
+export function formatMarkedRatio(verdict: Verdict | null): string {
+  if (verdict === null) return '–';
+  const mark = verdict.verdict === 'different' ? '' : verdict.verdict === 'equivalent' ? '=' : '?';
+  return formatDecimals(verdict.ratio, verdict.ratio < 10 ? 2 : 1) + mark;
+}
+
+/** Formats a margin: `±5 %`. */
+export function formatMargin({ margin }: Pick<Verdict, 'margin'>): string {
+  return `±${Number((100 * margin).toFixed(2))} %`;
+}
+
+function formatRatio(time: Verdict): string {
+  return `${formatDecimals(time.ratio, 2)} times, ${formatInterval(time)}`;
+}
+
+/** Formats an interval: `1.02–1.19`. */
+export function formatInterval(interval: Pick<Verdict, 'low' | 'high'>): string {
+  return hasEnds(interval)
+    ? `${formatDecimals(interval.low, 2)}–${formatDecimals(interval.high, 2)}`
+    : 'too few samples';
+}
+
+/** Returns whether there were enough invocations for an interval; its upper end is ∞, or null in JSON, if there were not. */
+function hasEnds(interval: Pick<Verdict, 'low' | 'high'>): interval is { low: number; high: number } {
+  return interval.high !== null && Number.isFinite(interval.high);
+}
+
+/** Formats the smallest ratio that this many invocations could have shown, `1.12`; `–` if they could show none. */
+export function formatDetectable({ detectable }: Pick<Verdict, 'detectable'>): string {
+  if (detectable === null || !Number.isFinite(detectable)) return '–';
+  return formatDecimals(detectable, detectable < 1.1 ? 3 : 2);
+}
+
+/** Joins names: `a`, `a and b`, `a, b and c`. */
+function joinNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
 
 /** Reasons why the measurement ended. */
 const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {

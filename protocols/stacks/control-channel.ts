@@ -3,7 +3,7 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_CONTROL_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { amount, wireSchema } from './contract/wire-schema.ts';
+import { amount, wireSchema } from './contract/wire-sum.ts';
 import { readJsonLines } from './mcp/stdio/lines.ts';
 
 const messageSchema = z.union([

@@ -10,10 +10,10 @@ import { computeMedian, computePercentile } from '../../statistics/inference/qua
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
 import { type AdapterArm, type AdaptersComparison, parseAdapters, type Samples } from '../comparison-file.ts';
+import { formatVerdicts } from '../comparison-text.ts';
 import { type ArmsPlan, type Design, Experiment, type ExperimentContext } from '../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../judged-arms.ts';
 import { describeRecording } from '../recording.ts';
-import { formatVerdicts } from '../verdict-text.ts';
 
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
 type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;

@@ -4,8 +4,14 @@ import { escapeMarkdown } from '../../terminal/markdown-table.ts';
 import { toOneLine } from '../../terminal/table.ts';
 import type { ComparisonFile } from '../comparison-file.ts';
 import { buildTables } from '../comparison-table.ts';
-import { describeNullTest, describeOpen, describePlayed } from '../comparison-text.ts';
-import { formatInterval, formatName, formatVerdict } from '../verdict-text.ts';
+import {
+  describeNullTest,
+  describeOpen,
+  describePlayed,
+  formatInterval,
+  formatName,
+  formatVerdict,
+} from '../comparison-text.ts';
 import type { SavedChange } from './conditions.ts';
 
 /**

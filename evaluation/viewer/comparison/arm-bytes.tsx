@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ComparedArm, ComparisonFile } from '../../compare/comparison-file.ts';
-import { formatName } from '../../compare/verdict-text.ts';
+import { formatName } from '../../compare/comparison-text.ts';
 import { count } from '../../terminal/table.ts';
 import { Stack, type StackPart } from '../chart.tsx';
 import { formatSigned } from '../format.ts';

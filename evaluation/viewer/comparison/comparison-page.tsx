@@ -13,10 +13,13 @@ import {
   describePlayed,
   describeTaskShare,
   formatHeadline,
+  formatMargin,
+  formatName,
+  formatVerdict,
   listAbsences,
+  METRIC_NAMES,
 } from '../../compare/comparison-text.ts';
 import { buildStackTables } from '../../compare/stacks/figures/stack-columns.ts';
-import { formatMargin, formatName, formatVerdict, METRIC_NAMES } from '../../compare/verdict-text.ts';
 import { Forest, ForestAxis, listRatioTicks } from '../chart.tsx';
 import { formatDate } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';

@@ -1,6 +1,6 @@
 import { dot, gridY, line, pointer, ruleX, tickX, tip } from '@observablehq/plot';
 import type { StackArm, StacksComparison } from '../../compare/comparison-file.ts';
-import { formatName } from '../../compare/verdict-text.ts';
+import { formatName } from '../../compare/comparison-text.ts';
 import { count } from '../../terminal/table.ts';
 import { Chart, listLogTicks } from '../chart.tsx';
 import { formatMs, formatTick, showHidden } from '../format.ts';

@@ -1,6 +1,6 @@
 import { axisX, binX, dot, gridX, type RectYOptions, rectY, tickX } from '@observablehq/plot';
 import type { ComparisonFile } from '../../compare/comparison-file.ts';
-import { formatName } from '../../compare/verdict-text.ts';
+import { formatName } from '../../compare/comparison-text.ts';
 import { Chart, listLogTicks } from '../chart.tsx';
 import { formatTick } from '../format.ts';
 import { Card, Key } from '../parts.tsx';

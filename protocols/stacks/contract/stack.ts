@@ -42,7 +42,7 @@ export interface Stack {
 /** Implementations of a stack's ends: see {@link Stack.implementation}. */
 export const IMPLEMENTATIONS = ['sdk', 'bare', 'python', 'go'] as const;
 
-export type Implementation = (typeof IMPLEMENTATIONS)[number];
+type Implementation = (typeof IMPLEMENTATIONS)[number];
 
 /** Abilities that a protocol has by itself; `docs/stacks.md` describes the missing ones, and their cost is counted. */
 export interface StackTraits {

@@ -1,4 +1,24 @@
+import * as z from 'zod';
 import type { DirectionBytes, WireBytes } from './stack.ts';
+
+/** An amount of anything that is counted or timed. */
+export const amount = z.number().nonnegative();
+
+const directionSchema = z.strictObject({
+  raw: amount,
+  tls: amount,
+  head: amount,
+  body: amount,
+  messages: amount,
+});
+
+/** Schema of a side's counts (`WireBytes` of `stack.ts`), as one process sends them to another. */
+export const wireSchema = z.strictObject({
+  connections: amount,
+  closed: amount.optional(),
+  sent: directionSchema,
+  received: directionSchema,
+});
 
 const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 };
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BodyFormat, createBodyCounter } from './body-counter.ts';
+import { createBodyCounter } from './body-counter.ts';
+
+type BodyFormat = Parameters<typeof createBodyCounter>[0];
 
 function counted(format: BodyFormat, chunks: readonly Buffer[]) {
   const sums = { bytes: 0, messages: 0 };

@@ -2,7 +2,7 @@
  * Position of messages in a body: the body is one message, each event of a stream has one, or each is behind
  * gRPC's prefix or on a line.
  */
-export type BodyFormat = 'whole' | 'events' | 'grpc' | 'lines';
+type BodyFormat = 'whole' | 'events' | 'grpc' | 'lines';
 
 /** Takes counts of messages, without the bytes that the transport puts around them. */
 export interface MessageCount {

@@ -1,7 +1,7 @@
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
-import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-schema.ts';
+import { amount, wireSchema } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import * as z from 'zod';
 
 /**

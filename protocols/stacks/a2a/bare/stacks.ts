@@ -9,9 +9,8 @@ import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer, sendResponseSchema } from '../model.ts';
 import { listPartData, packetToMessage, toPacket } from '../packets.ts';
 import { createWork } from '../work.ts';
-import { jsonRpcDialect, parseJsonBody } from './dialects.ts';
 import { createBareAgent, serveBareHttp } from './http-server.ts';
-import { HttpWire } from './http-wire.ts';
+import { HttpWire, jsonRpcDialect, parseJsonBody } from './http-wire.ts';
 
 /** A2A over JSON-RPC without any package at either end. */
 export const a2aJsonRpcBare: Stack = meterStack({

@@ -6,8 +6,7 @@ import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing
 import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
-import { findDialect, type HttpDialect, type Operation, parseJsonBody } from '../bare/dialects.ts';
-import { HttpWire } from '../bare/http-wire.ts';
+import { findDialect, type HttpDialect, HttpWire, type Operation, parseJsonBody } from '../bare/http-wire.ts';
 import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
 import { AgentReply } from './agent-reply.ts';
