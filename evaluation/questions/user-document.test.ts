@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { detectLanguage } from './user-document.ts';
+import { detectLanguage, readUserDocument } from './user-document.ts';
 
 test.each([
   [
@@ -31,3 +34,11 @@ test.each(['', 'Yes.', '1, 2, 3\n4, 5, 6\n'.repeat(50), 'red;green;blue;cyan;bla
     expect(detectLanguage(text)).toBeUndefined();
   },
 );
+
+test('a table is read without a sentence of its reader, which would count as text beside it', async () => {
+  const file = path.join(temporaryFolder(), 'ships.csv');
+  writeFileSync(file, 'Year,Ship\n1900,Anna\n1901,Berta\n');
+  const { text } = await readUserDocument(file);
+  expect(text).toContain('| Berta |');
+  expect(text).not.toMatch(/\.$/m);
+});

@@ -167,6 +167,9 @@ async function loadDocumentContent(kind: DocumentKind, file: string): Promise<Co
     const reading = kind === 'spreadsheet' ? { kind, maxRows: MAX_TABLE_ROWS } : { kind };
     const { text } = await readConfined(loaded, reading, new AbortController().signal);
     const content = stripFileLine(text);
+    // A note about the rows is no sentence of the document.
+    if (kind === 'spreadsheet')
+      return { text: content.replaceAll(/^The header is row \d+\.\n/gm, ''), notes: [] };
     if (kind !== 'pdf') return { text: stripLinkTargets(content), notes: [] };
     return { ...stripPageNotes(content), pages: Number(/, (\d+) pages$/m.exec(text)?.[1]) };
   } catch (error) {

@@ -11,7 +11,7 @@ import { parseMarkdownRows } from './markdown-rows.ts';
 import { listPrograms } from './programs.ts';
 import { parseCell, parseTable } from './table.ts';
 import { packTableModel, readTableModel } from './table-model.ts';
-import { blankTables, findTextTables } from './text-tables.ts';
+import { answerTextTables, blankTables, findTextTables } from './text-tables.ts';
 
 const FERRIES = [
   ['Year', 'Ship', 'Port', 'Passengers', 'Launched'],
@@ -199,4 +199,15 @@ test('tables of plain texts are found by their columns; records without a headin
   expect(blankTables(aligned)).toBe('Boats\n\n\n\n\n\nMoored in Sallow.');
   expect(findTextTables('Boat;Built\nMerrow;1902\nPetrel;1911')).toHaveLength(1);
   expect(findTextTables('08:11  INFO  started\n08:12  INFO  ready\n08:14  WARN  91 % full')).toEqual([]);
+});
+
+test('an improbable answer of a table is given only if no sentence stands beside it', () => {
+  const table = FERRIES.map((row) => `| ${row.join(' | ')} |`)
+    .toSpliced(1, 0, '| --- | --- | --- | --- | --- |')
+    .join('\n');
+  const give = (question: string, ...beside: string[]) =>
+    answerTextTables(question, table, { beside }).given.map(({ items }) => items.join());
+  expect(give('how many ships were painted?', '## Sheet "Ferries"')).not.toEqual([]);
+  expect(give('how many ships were painted?', 'The ships were painted in May.')).toEqual([]);
+  expect(give('which ship carried the most passengers?', 'The ships were painted in May.')[0]).toBe('Petrel');
 });
