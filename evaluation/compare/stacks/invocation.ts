@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
@@ -198,7 +199,11 @@ async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number)
   };
 }
 
-/** Counts round trips in a session of its own, since the first exchange of one is counted apart. */
+/**
+ * Counts round trips in a session of its own, since the first exchange of one is counted apart.
+ *
+ * @throws MeshError `config` for a stack whose connections do not pass the network
+ */
 async function countRoundTrips(options: PairOptions, signal: AbortSignal): Promise<RoundTrips | null> {
   if (!options.exchanges.some(({ replies }) => replies.length > 0)) return null;
   const pair = await Pair.start(options, signal);
@@ -208,6 +213,11 @@ async function countRoundTrips(options: PairOptions, signal: AbortSignal): Promi
       return { us: timesUs[0] ?? 0, roundTrips: (await pair.countRoundTrips()) ?? 0 };
     };
     const first = await play(1);
+    if (first.roundTrips === 0)
+      throw new MeshError(
+        'config',
+        `the connections of ${options.stack.name} do not pass the network: its server must give out settings.advertisedPort, and return its own port`,
+      );
     const exchange = ((await play(TRIP_EXCHANGES)).roundTrips - first.roundTrips) / TRIP_EXCHANGES;
     const firstAnswerMs = pair.setup.ms + first.us / 1000;
     return { setup: first.roundTrips - exchange, exchange, firstAnswerMs };

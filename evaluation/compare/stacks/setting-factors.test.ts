@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS, toStackSettings } from './arms.ts';
 import { PairSession } from './invocation.ts';
@@ -52,6 +53,24 @@ test.each(['json/http1', 'a2a/jsonrpc'])(
   },
 );
 
+/** Plays what an invocation counts of a stack behind a network. */
+async function countBehindNetwork(stack: Parameters<typeof PairSession.open>[0]['stack']) {
+  const settings = toStackSettings(DEFAULT_SETTINGS, null);
+  const network = { rttMs: 30, bitsPerS: 1e9 };
+  const load = { budgetMs: 400, rounds: 1, concurrency: [1], ratePerS: 20, maxInFlight: 16 };
+  const session = await PairSession.open(
+    { stack, settings, exchanges, workMs: 0, network },
+    { ...load, countsBytes: true, raisesLoad: false },
+    { block: 0, isNull: false, plannedEndMs: performance.now() + 60_000, signal: over.signal },
+  );
+  try {
+    await session.begin();
+    return session.result().roundTrips;
+  } finally {
+    await session.stop();
+  }
+}
+
 test.each([
   ['json/http1', 1, 1],
   // Each end dials the other and is told that its message came.
@@ -59,33 +78,17 @@ test.each([
 ])(
   'a network between the ends of %s sees at least %i round trips of its set-up, and %i of each exchange',
   async (name, setup, exchange) => {
-    const { exchanges: planned } = buildSyntheticWorkload(256, 1);
-    const stack = { name, implementation: 'bare' as const };
-    const settings = toStackSettings(DEFAULT_SETTINGS, null);
-    const network = { rttMs: 30, bitsPerS: 1e9 };
-    const session = await PairSession.open(
-      { stack, settings, exchanges: planned, workMs: 0, network },
-      {
-        budgetMs: 400,
-        rounds: 1,
-        concurrency: [1],
-        ratePerS: 20,
-        countsBytes: true,
-
-        raisesLoad: false,
-        maxInFlight: 16,
-      },
-      { block: 0, isNull: false, plannedEndMs: performance.now() + 60_000, signal: over.signal },
-    );
-    try {
-      await session.begin();
-      const { roundTrips } = session.result();
-      // A pool may open one more connection, whose handshake is counted where it falls.
-      expect(Math.floor(roundTrips?.exchange ?? 0)).toBe(exchange);
-      expect(roundTrips?.setup).toBeGreaterThanOrEqual(setup);
-      expect(roundTrips?.firstAnswerMs).toBeGreaterThan(30 * (setup + exchange));
-    } finally {
-      await session.stop();
-    }
+    const roundTrips = await countBehindNetwork({ name, implementation: 'bare' });
+    // A pool may open one more connection, whose handshake is counted where it falls.
+    expect(Math.floor(roundTrips?.exchange ?? 0)).toBe(exchange);
+    expect(roundTrips?.setup).toBeGreaterThanOrEqual(setup);
+    expect(roundTrips?.firstAnswerMs).toBeGreaterThan(30 * (setup + exchange));
   },
 );
+
+test('a stack of the user that goes past the network is not measured as if it passed it', async () => {
+  const file = path.join(import.meta.dirname, 'testing', 'framed-tcp.ts');
+  await expect(countBehindNetwork({ name: 'framed/tcp', implementation: 'bare', file })).rejects.toThrow(
+    'the connections of framed/tcp do not pass the network',
+  );
+});
