@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import os from 'node:os';
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
-import { CountingProxy } from './counting-proxy.ts';
-import { createReply, type Pair, withPair } from './pair.ts';
+import { createReply, openCountingProxy, type Pair, withPair } from './pair.ts';
 import type { Inbox, Stack, StackSettings, TlsIdentity, WireBytes } from './stack.ts';
 import { compareEnds } from './wire-sum.ts';
 
@@ -20,8 +16,8 @@ const packets: readonly Packet[] = payloads.map((payload, i) => ({ ...fullPacket
 /** Maximum attempts to have two runs within the same second of the clock; a busy machine needs several. */
 const MAX_TRIES = 20;
 
-/** Returns false for pipes: a forwarder cannot stand between a process and its child's pipes. */
-const takesProxy = ({ transport }: Stack) => transport !== 'stdio';
+/** Returns false for pipes and socket files: a forwarder stands between ports. */
+const takesProxy = ({ transport }: Stack) => transport !== 'stdio' && transport !== 'unix';
 
 async function askAll({ ask }: Pair): Promise<void> {
   for (const packet of packets) await ask(packet);
@@ -77,7 +73,7 @@ function assertLines({ connections, sent, received }: WireBytes, isTls: boolean)
 /** Checks that a forwarder which shares no code with the meter counts the same bytes. */
 export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
   if (!takesProxy(stack)) return;
-  const proxy = await openProxy(stack);
+  const proxy = await openCountingProxy();
   try {
     await withPair(
       stack,
@@ -101,7 +97,7 @@ export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null)
 
 /** Checks that two runs from a fresh start have the same bytes, with the same port, as it stands in heads. */
 export async function checkSameBytesAgain(stack: Stack): Promise<void> {
-  const proxy = takesProxy(stack) ? await openProxy(stack) : undefined;
+  const proxy = takesProxy(stack) ? await openCountingProxy() : undefined;
   const once = () =>
     withPair(
       stack,
@@ -127,11 +123,6 @@ export async function checkSameBytesAgain(stack: Stack): Promise<void> {
   } finally {
     await proxy?.close();
   }
-}
-
-async function openProxy({ transport }: Stack): Promise<CountingProxy> {
-  if (transport !== 'unix') return CountingProxy.listen();
-  return CountingProxy.listen({ path: path.join(os.tmpdir(), `gaia-mesh-${randomUUID().slice(0, 8)}.sock`) });
 }
 
 /** Returns the same letters for the same length. */

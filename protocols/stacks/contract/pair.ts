@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Endpoint } from '../listen.ts';
-import { CountingProxy, type ProxyBytes } from './counting-proxy.ts';
+import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, WireBytes } from './stack.ts';
 import { mirror } from './wire-sum.ts';
 
@@ -17,6 +16,58 @@ export const USUAL_SETTINGS: StackSettings = {
 /** Creates the answer of the checks' inbox: the packet itself, as a reply. */
 export function createReply(packet: Packet): Packet {
   return { ...packet, id: 'answer', reply_to: packet.id };
+}
+
+/** Bytes that went through a proxy, counted as they came out of the sockets. */
+interface ProxyBytes {
+  readonly connections: number;
+  /** Bytes from clients to the server. */
+  readonly up: number;
+  readonly down: number;
+}
+
+/** A forwarder between two ends. */
+export interface CountingProxy {
+  readonly port: number;
+  /** Counts from the last call of {@link forwardTo} on. */
+  readonly bytes: ProxyBytes;
+  forwardTo(port: number): void;
+  close(): Promise<void>;
+}
+
+/** Opens a forwarder that counts what it carries and parses none of it. It checks the meter and shares no code with it. */
+export async function openCountingProxy(): Promise<CountingProxy> {
+  let bytes = { connections: 0, up: 0, down: 0 };
+  const forwarder = await Forwarder.listen((client, server, connect) => {
+    const counters = bytes;
+    counters.connections += 1;
+    client.on('data', ({ length }) => {
+      counters.up += length;
+    });
+    server.on('data', ({ length }) => {
+      counters.down += length;
+    });
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => to.destroy());
+    }
+    connect();
+  });
+  return {
+    port: forwarder.port,
+    get bytes() {
+      return { ...bytes };
+    },
+    forwardTo(port) {
+      bytes = { connections: 0, up: 0, down: 0 };
+      forwarder.forwardTo(port);
+    },
+    close: forwarder.close,
+  };
 }
 
 /** A server and a client of it, in this process. */
@@ -43,15 +94,15 @@ export async function withPair<Result>(
   proxy?: CountingProxy,
 ): Promise<Result> {
   const settings = { ...USUAL_SETTINGS, ...changes };
-  const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.tcpPort });
+  const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.port });
   // An answer that is an exchange of its own travels over another connection.
   const back =
-    proxy !== undefined && stack.traits.replies === 'own exchange' ? await CountingProxy.listen() : undefined;
+    proxy !== undefined && stack.traits.replies === 'own exchange' ? await openCountingProxy() : undefined;
   try {
-    const { address, to } = routeThroughProxy(server, proxy);
-    if (to !== undefined) proxy?.forwardTo(to);
-    const client = await stack.connect(address, { ...settings, advertisedPort: back?.tcpPort });
-    if (client.port !== undefined) back?.forwardTo({ port: client.port });
+    if (server.port !== undefined) proxy?.forwardTo(server.port);
+    // A server on a port has advertised the proxy's port, which it knew beforehand.
+    const client = await stack.connect(server.address, { ...settings, advertisedPort: back?.port });
+    if (client.port !== undefined) back?.forwardTo(client.port);
     try {
       return await work({
         server,
@@ -79,21 +130,6 @@ function readProxyBytes(
     up: there.up + here.down,
     down: there.down + here.up,
   };
-}
-
-const UNIX = 'unix:';
-
-function routeThroughProxy(
-  { address, port }: StackServer,
-  proxy: CountingProxy | undefined,
-): { address: string; to: Endpoint | undefined } {
-  if (proxy === undefined) return { address, to: undefined };
-  // A server on a port has advertised the proxy's port, which it knew beforehand.
-  if (port !== undefined) return { address, to: { port } };
-  if (!address.startsWith(UNIX) || proxy.path === undefined) {
-    throw new Error(`${address}: there is no way to put a proxy before it`);
-  }
-  return { address: UNIX + proxy.path, to: { path: address.slice(UNIX.length) } };
 }
 
 async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
