@@ -209,5 +209,8 @@ test('an improbable answer of a table is given only if no sentence stands beside
     answerTextTables(question, table, { beside }).given.map(({ items }) => items.join());
   expect(give('how many ships were painted?', '## Sheet "Ferries"')).not.toEqual([]);
   expect(give('how many ships were painted?', 'The ships were painted in May.')).toEqual([]);
+  expect(give('by the table, how many ships were painted?', 'The ships were painted in May.')).not.toEqual(
+    [],
+  );
   expect(give('which ship carried the most passengers?', 'The ships were painted in May.')[0]).toBe('Petrel');
 });

@@ -81,6 +81,11 @@ export function blankTables(text: string): string {
 const MIN_CHANCE_BESIDE_TEXT = 0.5;
 const SENTENCE_END = /[.!?]\s*$/m;
 
+function chooseMinChance(question: string, beside: readonly string[]): number {
+  const isAboutTable = /\btable\b/i.test(question) || !beside.some((other) => SENTENCE_END.test(other));
+  return isAboutTable ? MIN_TABLE_CHANCE : MIN_CHANCE_BESIDE_TEXT;
+}
+
 /**
  * Answers a question by the tables of a text; an answer that may not be given is left out. `beside` is what stands
  * beside the tables, and `threshold` takes the place of the calibrated chances.
@@ -90,7 +95,7 @@ export function answerTextTables(
   text: string,
   {
     beside,
-    threshold = beside.some((other) => SENTENCE_END.test(other)) ? MIN_CHANCE_BESIDE_TEXT : MIN_TABLE_CHANCE,
+    threshold = chooseMinChance(question, beside),
     weights,
   }: {
     readonly beside: readonly string[];
