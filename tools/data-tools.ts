@@ -7,7 +7,13 @@ import { listServiceVariables, type ServiceName } from './web/services.ts';
 interface DataToolEntry {
   readonly load: (services?: ToolServices) => Promise<DataTool>;
   readonly needs?: ToolNeeds;
+  /** Names of the options that it reads; none by default. */
+  readonly options?: readonly string[];
 }
+
+/** Options of tools that call services. */
+const SERVICE = ['timeout_ms', 'retries'];
+const PYTHON = ['python_memory_mb', 'python_timeout_s'];
 
 const FINDS_FILES: ToolNeeds = { files: 'read' };
 const WRITES_FILES: ToolNeeds = { files: 'write' };
@@ -28,38 +34,47 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   duckduckgo_search: {
     load: async () => (await import('./web/search/duckduckgo-search.ts')).duckduckgoSearch,
     needs: describeServiceNeeds(['duckduckgo', 'duckduckgoLite']),
+    options: SERVICE,
   },
   tavily_search: {
     load: async () => (await import('./web/search/tavily-search.ts')).tavilySearch,
     needs: describeServiceNeeds(['tavily']),
+    options: SERVICE,
   },
   searxng_search: {
     load: async () => (await import('./web/search/searxng-search.ts')).searxngSearch,
     needs: describeServiceNeeds(['searxng']),
+    options: SERVICE,
   },
   wikipedia: {
     load: async () => (await import('./web/search/wikipedia.ts')).wikipedia,
     needs: describeServiceNeeds(['wikipedia']),
+    options: SERVICE,
   },
   arxiv_search: {
     load: async () => (await import('./web/search/arxiv-search.ts')).arxivSearch,
     needs: describeServiceNeeds(['arxiv']),
+    options: SERVICE,
   },
   youtube_transcript: {
     load: async () => (await import('./web/youtube/youtube-transcript.ts')).youtubeTranscript,
     needs: describeServiceNeeds(['youtube'], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']),
+    options: SERVICE,
   },
   fetch_page: {
     load: async () => (await import('./web/pages/fetch-page.ts')).fetchPage,
     needs: { ...FETCHES, childProcesses: true },
+    options: SERVICE,
   },
   download_file: {
     load: async () => (await import('./web/pages/save-download.ts')).downloadFile,
     needs: { ...FETCHES, ...WRITES_FILES },
+    options: SERVICE,
   },
   gaia_file: {
     load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile,
     needs: { ...describeServiceNeeds(['huggingface', 'scoring']), ...WRITES_FILES },
+    options: [...SERVICE, 'sources'],
   },
   // Files of the question.
   list_files: { load: async () => (await import('./files/find-file.ts')).listFiles, needs: FINDS_FILES },
@@ -84,6 +99,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
       ),
       ...RUNS_JOBS,
     },
+    options: SERVICE,
   },
   understand_audio: {
     load: async () => (await import('./media/understand-media.ts')).understandAudio,
@@ -91,14 +107,17 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
       ...describeServiceNeeds(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']),
       ...RUNS_JOBS,
     },
+    options: SERVICE,
   },
   understand_video: {
     load: async () => (await import('./media/understand-media.ts')).understandVideo,
     needs: WATCHES,
+    options: SERVICE,
   },
   analyze_youtube_video: {
     load: async () => (await import('./media/understand-media.ts')).analyzeYoutubeVideo,
     needs: WATCHES,
+    options: SERVICE,
   },
   // Computation.
   calculator: {
@@ -108,10 +127,12 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   python_repl: {
     load: async () => (await import('./compute/python/python-tools.ts')).pythonRepl,
     needs: RUNS_JOBS,
+    options: PYTHON,
   },
   execute_python_file: {
     load: async () => (await import('./compute/python/python-tools.ts')).executePythonFile,
     needs: RUNS_JOBS,
+    options: PYTHON,
   },
   // Memory of earlier attempts.
   gap_store: {

@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Tool, ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
@@ -11,31 +12,50 @@ interface Entry {
   readonly load: (services: ToolServices) => Promise<Tool>;
   /** They may depend on the agent's options in the team file. */
   readonly needs?: ToolNeeds | ((options: JsonObject) => ToolNeeds) | undefined;
+  /** Names of the options that it reads; undefined if it checks them itself. */
+  readonly options?: readonly string[] | undefined;
 }
+
+/** Options of every role. */
+const ROLE = ['time_s', 'tool_timeout_s'];
+/** Options of roles that call tools until they have an answer. */
+const CALLER = [...ROLE, 'iterations'];
 
 const entries: Record<string, Entry> = {
   // The pipeline: each works on the output of the one before it.
-  search: { load: async () => (await import('./pipeline/search.ts')).search },
-  extract: { load: async () => (await import('./pipeline/extract.ts')).extract },
-  triple: { load: async () => (await import('./pipeline/triple.ts')).triple },
-  reason: { load: async () => (await import('./pipeline/reason.ts')).reason },
+  search: { load: async () => (await import('./pipeline/search.ts')).search, options: [] },
+  extract: { load: async () => (await import('./pipeline/extract.ts')).extract, options: [] },
+  triple: { load: async () => (await import('./pipeline/triple.ts')).triple, options: [] },
+  reason: { load: async () => (await import('./pipeline/reason.ts')).reason, options: [] },
   replay: { load: async () => (await import('./pipeline/replay.ts')).replay },
   // Entries of teams: each runs its team's workflow for a question.
-  answer_alone: { load: async () => (await import('./roles/single-agent.ts')).answerAlone },
-  route: { load: async () => (await import('./roles/supervisor/route.ts')).route },
-  react_step: { load: async () => (await import('./roles/single-agent.ts')).reactStep },
-  oversee: { load: async (services) => (await import('./roles/overseer/oversee.ts')).oversee(services) },
-  moderate: { load: async () => (await import('./roles/panel/moderate.ts')).moderate },
+  answer_alone: { load: async () => (await import('./roles/single-agent.ts')).answerAlone, options: CALLER },
+  route: { load: async () => (await import('./roles/supervisor/route.ts')).route, options: ROLE },
+  react_step: { load: async () => (await import('./roles/single-agent.ts')).reactStep, options: CALLER },
+  oversee: {
+    load: async (services) => (await import('./roles/overseer/oversee.ts')).oversee(services),
+    options: [...ROLE, 'retry', 'run_id', 'team'],
+  },
+  moderate: {
+    load: async () => (await import('./roles/panel/moderate.ts')).moderate,
+    options: [...ROLE, 'retry'],
+  },
   // Roles that the entries ask.
-  answer: { load: async () => (await import('./roles/supervisor/specialist.ts')).specialist },
-  plan: { load: async () => (await import('./roles/plan.ts')).plan },
-  execute: { load: async () => (await import('./roles/overseer/execute.ts')).execute },
-  diagnose: { load: async () => (await import('./roles/overseer/diagnose.ts')).diagnose },
-  abstract: { load: async () => (await import('./roles/overseer/diagnose.ts')).abstract },
-  research: { load: async () => (await import('./roles/panel/research.ts')).research },
-  expert: { load: async () => (await import('./roles/panel/expert.ts')).expert },
-  critique: { load: async () => (await import('./roles/panel/critique.ts')).critique },
-  finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize },
+  answer: {
+    load: async () => (await import('./roles/supervisor/specialist.ts')).specialist,
+    options: [...CALLER, 'specialty'],
+  },
+  plan: { load: async () => (await import('./roles/plan.ts')).plan, options: ROLE },
+  execute: { load: async () => (await import('./roles/overseer/execute.ts')).execute, options: CALLER },
+  diagnose: { load: async () => (await import('./roles/overseer/diagnose.ts')).diagnose, options: ROLE },
+  abstract: { load: async () => (await import('./roles/overseer/diagnose.ts')).abstract, options: ROLE },
+  research: { load: async () => (await import('./roles/panel/research.ts')).research, options: CALLER },
+  expert: { load: async () => (await import('./roles/panel/expert.ts')).expert, options: CALLER },
+  critique: {
+    load: async () => (await import('./roles/panel/critique.ts')).critique,
+    options: [...ROLE, 'thresholds'],
+  },
+  finalize: { load: async () => (await import('./roles/panel/finalize.ts')).finalize, options: ROLE },
   // Tools that pass calls on to a foreign server or agent: see docs/interoperate.md.
   mcp: {
     load: async (services) => createDataTool((await import('./foreign/mcp.ts')).createMcpTool(services)),
@@ -47,9 +67,9 @@ const entries: Record<string, Entry> = {
   },
   // Tools that the roles call.
   ...Object.fromEntries(
-    Object.entries(dataTools).map(([name, { load, needs }]) => [
+    Object.entries(dataTools).map(([name, { load, needs, options = [] }]) => [
       name,
-      { load: async (services: ToolServices) => createDataTool(await load(services)), needs },
+      { load: async (services: ToolServices) => createDataTool(await load(services)), needs, options },
     ]),
   ),
 };
@@ -68,6 +88,19 @@ export async function loadTool(name: string, services: ToolServices = noServices
   const entry = Object.hasOwn(entries, name) ? entries[name] : undefined;
   if (entry === undefined) throw createUnknownError('tool', name, toolNames);
   return entry.load(services);
+}
+
+/**
+ * Checks the options of an agent with a shipped tool; a user's own tool checks its options itself.
+ *
+ * @throws MeshError `config` for an option that the tool does not read
+ */
+export function checkToolOptions(agent: string, name: string, options: JsonObject): void {
+  const known = Object.hasOwn(entries, name) ? entries[name]?.options : undefined;
+  const unknown = Object.keys(options).find((key) => known?.includes(key) === false);
+  if (known === undefined || unknown === undefined) return;
+  const has = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+  throw new MeshError('config', `agent ${agent}: options: the tool ${name} has no ${unknown}; ${has}`);
 }
 
 /** Returns the permissions that the process of an agent with that tool and those options needs. */

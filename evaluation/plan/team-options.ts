@@ -22,7 +22,7 @@ import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
 import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
-import { describeToolNeeds, loadTool } from '@gaia-mesh/tools/registry.ts';
+import { checkToolOptions, describeToolNeeds, loadTool } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
 import { loadTeam } from '../teams/load-team.ts';
 import { toolServices } from '../teams/tool-services.ts';
@@ -224,6 +224,7 @@ export function applyTeamOptions(team: Team, given: TeamOptions & { readonly rep
     const engines = agents.map((agent) => resolveEngine(result, agent));
     checkEngineOptions(options, engines, `team ${team.name}`);
   }
+  for (const { id, tool, options: own = {} } of result.agents) checkToolOptions(id, tool, own);
   if (options.queue !== true) checkForeign(result, process.env);
   return result;
 }
