@@ -48,3 +48,21 @@ test('results of runs that did not count it yet add nothing; without a model not
   expect(summaryOf([undefined], models(4, 1))).toMatchObject(models(4, 1));
   expect(summaryOf([undefined], undefined)).not.toHaveProperty('model_calls');
 });
+
+test('a reply without an answer is an end of its task like any other, and a failure of the run is not', () => {
+  const statusOf = (...codes: readonly Attempt['code'][]) => {
+    const attempts = codes.map((code, index) => ({
+      ...attemptOf(`t-${index}`),
+      ...(code === undefined ? {} : { status: 'failed' as const, code }),
+    }));
+    return summarizeBench(
+      { questions: attempts.map(({ task_id }) => questionOf(task_id)), repeat: 1 },
+      { read: ({ task_id }) => attempts.find((attempt) => attempt.task_id === task_id) },
+      new Set(),
+      { metrics: { team: 'single', ledger: { balanced: true } } as unknown as RunMetrics, wallSeconds: 1 },
+    ).status;
+  };
+  expect(statusOf(undefined, 'reply')).toBe('answered');
+  expect(statusOf(undefined, 'reply', 'agent')).toBe('failed');
+  expect(statusOf('reply', 'reply')).toBe('failed');
+});

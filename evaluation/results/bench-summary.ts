@@ -58,6 +58,7 @@ export interface BenchSummary extends PartSummary, Partial<ModelSums> {
 /** A batch of tasks, as its table and its JSON show it. */
 export interface BenchOutcome {
   readonly json: BenchSummary;
+  /** The worst end of a task. A reply without an answer is an end like any other: the question was asked. */
   readonly status: TaskStatus;
   /** Returns the interval of `normalized_em` for a part, or for all tasks. */
   readonly interval: (part?: string) => Interval | null;
@@ -81,11 +82,13 @@ export function summarizeBench(
 ): BenchOutcome {
   const { team } = run.metrics;
   const failures: Attempt[] = [];
+  let unanswered = 0;
   const wrong = new WrongAnswers();
   const earlier = new AttemptSum();
   const note = ({ question, truths, taskId }: Question, attempt: Attempt) => {
     const { cycle, status, ended = status, final_answer, normalized_em } = attempt;
     if (kept.has(formatAttemptKey(attempt))) earlier.add(attempt, truths.length > 0);
+    if (ended === 'failed' && attempt.code === 'reply') unanswered += 1;
     if (ended !== 'answered' && failures.length < SHOWN_FAILURES)
       failures.push({ ...attempt, status: ended });
     if (ended === 'answered' && normalized_em === 0)
@@ -101,7 +104,7 @@ export function summarizeBench(
   const { all, parts } = summary;
   return {
     json: buildBenchSummary(summary, earlier, run),
-    status: pickWorstStatus(all.ended),
+    status: pickWorstStatus({ ...all.ended, failed: all.ended.failed - unanswered }),
     interval: (part) => (part === undefined ? all : parts.get(part))?.interval ?? null,
     failures,
     wrong,
