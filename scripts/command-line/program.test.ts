@@ -62,6 +62,7 @@ const VALUES: Readonly<Record<string, string>> = {
   waiting: '2',
   'max-bytes': '1000',
   transport: 'nats',
+  network: 'wan',
   restart: 'on-failure',
   delivery: 'acknowledged',
 };
