@@ -66,7 +66,11 @@ const SUBMISSION_FILE = 'submission_payload.log';
 export function findFilesFolder({ files, questions }: TypedPaths): string | undefined {
   if (files !== undefined) {
     const folder = resolveUserPath(files);
-    if (!isFolder(folder)) throw new MeshError('usage', `--files ${folder}: there is no such folder`);
+    if (!isFolder(folder))
+      throw new MeshError(
+        'usage',
+        `--files ${folder}: ${existsSync(folder) ? 'it is a file' : 'there is no such folder'}`,
+      );
     return folder;
   }
   return questions === undefined ? undefined : path.dirname(resolveUserPath(questions));

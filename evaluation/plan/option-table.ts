@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
 
 /**
@@ -135,8 +137,14 @@ function parseNumber(message: string, isAllowed: (value: number) => boolean, kin
     );
 }
 
+/** A file that is written when the work is done, when it would be too late to say that its name is taken by a folder. */
+export const outputFile = z.string().refine((typed) => {
+  const found = statSync(resolveUserPath(typed), { throwIfNoEntry: false });
+  return found?.isDirectory() !== true;
+}, 'it is a folder: name a file.');
+
 /** The address of a store. Its error is not the schema's, which would repeat the password. */
-export const storeAddress = z.string().transform((address) => {
+export const storeAddress = outputFile.transform((address) => {
   const url = /^postgres(ql)?:/i.test(address) ? URL.parse(address) : null;
   if (url === null || url.password === '') return address;
   throw new MeshError(

@@ -27,6 +27,7 @@ import { listUserFiles, register, resolveUserName } from '@gaia-mesh/evaluation/
 import { withNames } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
+import { checkToolOptions } from '@gaia-mesh/tools/registry.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defineOptions } from '../command-line/options.ts';
@@ -137,6 +138,7 @@ function toAgentSpec(options: AgentOptions): AgentSpec {
   const tool = resolveUserName('tool', options.tool);
   const { adapter, engine } = withNames({ ...options });
   const { id, model, host, timeout, subscribes, store, prompt, files } = options;
+  checkToolOptions(id, tool, options.options);
   checkEngineOptions({ model, host }, [{ engine, model, host }], `agent ${id}`);
   if (host !== undefined) allowKeyHost(host);
   return {

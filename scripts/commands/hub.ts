@@ -18,6 +18,7 @@ import {
   commaList,
   defineTable,
   option,
+  outputFile,
   seconds,
   text,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
@@ -42,7 +43,7 @@ const hubTable = defineTable({
       choice(['on', 'off']).default('on'),
     ),
     wait: option('<seconds>', 'wait this long for agents to listen', seconds.default(10)),
-    record: option('<file>', 'write a recording for compare --recording', text.optional()),
+    record: option('<file>', 'write a recording for compare --recording', outputFile.optional()),
     stallTimeout: option(
       '<seconds>',
       'disconnect agents that accept no bytes for this long',

@@ -47,6 +47,19 @@ describe('the command line', () => {
     [['gaia', '--max-cost', '0'], 'expected US dollars, above 0.'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
+    ...['--summary', '--save-baseline'].map((flag): [string[], string] => [
+      ['compare', '--adapters', 'json', flag, path.dirname(SAMPLES)],
+      'it is a folder: name a file.',
+    ]),
+    ...['--store', '--cache-file', '--otlp'].map((flag): [string[], string] => [
+      ['gaia', '--team', 'single', '--questions', SAMPLES, flag, path.dirname(SAMPLES)],
+      'it is a folder: name a file.',
+    ]),
+    [['gaia', '--team', 'single', '--questions', SAMPLES, '--files', SAMPLES], 'it is a file'],
+    [
+      ['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--options', '{"words":1}'],
+      'agent 2: options: the tool triple has no words; it has none',
+    ],
     [
       ['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--workspace', path.join(SAMPLES, 'x')],
       `${SAMPLES} is a file; name a folder, which is made if it is missing`,
