@@ -1,4 +1,5 @@
 import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -25,6 +26,22 @@ const call: Packet = {
   token_used: 0,
   ts: 1,
 };
+
+test('a data tool names itself once before what a foreign agent or server said', async () => {
+  const run = async (message: string) => {
+    const refusing = createDataTool({
+      name: 'a2a',
+      description: 'Refuses.',
+      input: z.strictObject({}),
+      run: () => Promise.reject(new MeshError('packet', message)),
+    });
+    const idle: Engine = { name: 'idle', tokenSource: 'model', perform: () => Promise.reject(new Error()) };
+    const [reply] = await refusing.run({ ...call, type: 'a2a.call' }, toolContext(idle));
+    return reply?.payload;
+  };
+  expect(await run('A2A: refused: no')).toEqual({ error: { code: 'packet', message: 'a2a: refused: no' } });
+  expect(await run('no: session')).toEqual({ error: { code: 'packet', message: 'a2a: no: session' } });
+});
 
 test('a data tool may ask the model of its agent’s engine, under its own name and with what counts its tokens', async () => {
   const seen: unknown[] = [];

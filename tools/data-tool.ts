@@ -1,5 +1,5 @@
 import type { ChatRequest, ChatTurn } from '@gaia-mesh/core/contracts/engine.ts';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, placeMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { callType, type Tool, type ToolContext, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { USAGE_FILE, type Usage } from '@gaia-mesh/core/contracts/usage.ts';
@@ -127,7 +127,7 @@ async function runDataTool<Input extends JsonObject>(
   } catch (error) {
     // A bug ends the task, as it does in every tool.
     if (!(error instanceof MeshError)) throw error;
-    return buildFailure(error.code, `${name}: ${error.message}`);
+    return buildFailure(error.code, placeMessage(name, error.message));
   }
 }
 

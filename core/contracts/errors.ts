@@ -73,6 +73,14 @@ export function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Puts the place of a fault before its message, whose own first word is left out if the place ends with it: `a2a: A2A: refused`. */
+export function placeMessage(place: string, message: string): string {
+  const [first = ''] = message.split(': ', 1);
+  const last = place.slice(place.lastIndexOf(' ') + 1);
+  const isTwice = first.length < message.length && first.toLowerCase() === last.toLowerCase();
+  return `${place}: ${isTwice ? message.slice(first.length + 2) : message}`;
+}
+
 /**
  * Returns the code of a failed system call (`ENOENT`, `EADDRINUSE`, …), or undefined if `error` is not one.
  */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { placeMessage } from './errors.ts';
 import { WARNING_LIMITS } from './limits.ts';
 import type { JsonObject } from './packet.ts';
 
@@ -40,7 +41,7 @@ export function recordWarning(
 export function formatWarning({ agent, lost, where, why, times }: RunWarning): string {
   const at = [agent, where].filter((part) => part !== null && part !== '').join(', ');
   const often = times === 1 ? '' : ` (${times} times)`;
-  return `${lost} lost${often}: ${at}: ${why}`;
+  return `${lost} lost${often}: ${placeMessage(at, why)}`;
 }
 
 /** Cuts the texts of a warning, which servers choose, to a length that a person reads. */

@@ -1,5 +1,5 @@
 import { type Codec, readHead, readPacket } from '../contracts/adapter.ts';
-import { MeshError, toErrorMessage } from '../contracts/errors.ts';
+import { MeshError, placeMessage, toErrorMessage } from '../contracts/errors.ts';
 import { findOrAddEntry } from '../contracts/others.ts';
 import {
   FINAL_ANSWER,
@@ -205,6 +205,9 @@ function endTask(
   if (tag === FINAL_ANSWER) {
     clock.stop('answered', answerText(payload.answer) ?? null, nowMs, { final: payload });
   } else {
-    clock.stop('failed', null, nowMs, { reason: `${tool}: ${String(payload.message)}`, final: payload });
+    clock.stop('failed', null, nowMs, {
+      reason: placeMessage(tool, String(payload.message)),
+      final: payload,
+    });
   }
 }

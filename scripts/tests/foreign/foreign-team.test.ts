@@ -118,7 +118,7 @@ describe('a team with somebody else’s servers and agents', () => {
 
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'Warning: server lost: files, mcp: MCP: no session: Connection closed; it said: no key',
+      'Warning: server lost: files, mcp: no session: Connection closed; it said: no key',
     );
     expect(stdout).toMatch(/⚠️ DONE with warnings: lost 1 server → See /);
     expect(metricsIn(out)).toMatchObject({
