@@ -47,9 +47,13 @@ export async function checkTeamModels(
     } catch (error) {
       if (!(error instanceof MeshError && error.code === 'engine')) throw error;
       if (!isPatient && !hasFallback)
-        throw new MeshError('engine', `${error.message}. No agent was started and nothing was asked`, {
-          cause: error,
-        });
+        throw new MeshError(
+          'engine',
+          `${error.message}; --engine extractive needs no model. No agent was started and nothing was asked`,
+          {
+            cause: error,
+          },
+        );
       lines.push(error.message);
     }
     if (capabilities === undefined) continue;

@@ -44,7 +44,7 @@ export const anthropicFormat: ModelFormat = {
   openReply,
   queryCapabilities,
   buildAdvice: ({ keyVariable }) => ({
-    start: 'say where it is with --base-url, or run without a model: --engine extractive',
+    start: 'say where it is with --base-url',
     busy: '',
     key: `check ${keyVariable}`,
     longPrompt: 'take a model with a larger context',

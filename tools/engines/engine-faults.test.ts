@@ -168,7 +168,7 @@ describe.each(MODEL_ENGINES)('the %s engine, with', (name) => {
       const server = await startModelServer([]);
       await server.close();
       const { outcome, delays } = await performAt(server.url);
-      expectFailure(outcome, `at ${urlOf(server)}`, '--engine extractive');
+      expectFailure(outcome, `at ${urlOf(server)}`);
       expect(delays).toEqual([]);
     });
 

@@ -25,8 +25,7 @@ export const ollamaFormat: ModelFormat = {
   openReply,
   queryCapabilities,
   buildAdvice: ({ contextTokens }) => ({
-    start:
-      'start it with `ollama serve` (install: https://ollama.com), or run without a model: --engine extractive',
+    start: 'start it with `ollama serve` (install: https://ollama.com)',
     busy: ', or start it with a larger OLLAMA_MAX_QUEUE',
     key: 'it is set where the server runs',
     longPrompt: 'give it a larger context: --context, or options.num_ctx',

@@ -36,8 +36,7 @@ export const openaiFormat: ModelFormat = {
   openReply,
   queryCapabilities,
   buildAdvice: ({ url, keyVariable }) => ({
-    start:
-      'start it, or say where it is: --base-url http://host:port/v1; or run without a model: --engine extractive',
+    start: 'start it, or say where it is: --base-url http://host:port/v1',
     busy: '',
     key: `check ${keyVariable}`,
     longPrompt: 'take a model with a larger context, or start the server with one',

@@ -91,7 +91,7 @@ function adviseCode(code: string | undefined): string {
     case 'EAI_AGAIN':
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
-      return 'check that the server runs and can be reached from here, or name a file as the store';
+      return 'check that the server runs and can be reached from here';
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':

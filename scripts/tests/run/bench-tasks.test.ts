@@ -165,7 +165,9 @@ describe('a file of tasks', () => {
       ...['--engine', 'ollama', '--model', 'none', '--host', `http://127.0.0.1:${port}`],
     ]);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/127\.0\.0\.1:\d+.*No agent was started and nothing was asked/s);
+    expect(stderr).toMatch(
+      /127\.0\.0\.1:\d+.*; --engine extractive needs no model\. No agent was started and nothing was asked/s,
+    );
     expect(readdirSync(out)).toEqual([]);
   });
 
