@@ -27,7 +27,7 @@ interface ProxyBytes {
 }
 
 /** A forwarder between two ends. */
-export interface CountingProxy {
+interface CountingProxy {
   readonly port: number;
   /** Counts from the last call of {@link forwardTo} on. */
   readonly bytes: ProxyBytes;

@@ -4,7 +4,7 @@ import { normalizeNotation } from './notation.ts';
 /**
  * The result of a calculation, as text and for programs. `value` is a text when no double equals the printed number.
  */
-export interface Evaluated {
+interface Evaluated {
   readonly text: string;
   readonly value: number | string;
   readonly unit?: string;
