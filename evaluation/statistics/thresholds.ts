@@ -57,7 +57,7 @@ export interface MeasuredRatio {
 }
 
 /** `failed`: the condition holds, so the run fails. `cannot tell`: the measurement supports neither outcome, so the run does not fail. */
-type ThresholdOutcome = 'failed' | 'held' | 'cannot tell';
+type ThresholdOutcome = 'failed' | 'passed' | 'cannot tell';
 
 export interface ThresholdResult {
   text: string;
@@ -136,7 +136,7 @@ function evaluateUnit(threshold: Threshold, metric: ExactMetric, figures: Thresh
   const isFailed = HOLDS[operator](left * denominator, numerator * unit);
   return {
     text,
-    outcome: isFailed ? 'failed' : 'held',
+    outcome: isFailed ? 'failed' : 'passed',
     found: `${left} against ${(numerator * unit) / denominator}`,
   };
 }
@@ -165,13 +165,13 @@ function evaluateInterval(
   const isNoise =
     isRatio && nullArm !== undefined && isWithinNull(ratio, nullArm) && isWithinNull(bound, nullArm);
   const outcome = isNoDifference
-    ? 'held'
+    ? 'passed'
     : isNoise
       ? 'cannot tell'
       : holdsAt(low) && holdsAt(high)
         ? 'failed'
         : !holdsAt(low) && !holdsAt(high)
-          ? 'held'
+          ? 'passed'
           : 'cannot tell';
   const interval =
     high === Infinity ? 'too few samples for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;

@@ -149,8 +149,8 @@ function settle(now: ComparisonFile, { thresholds, saved }: Demands, options: Co
   if (saved !== undefined) checkComparable(saved, now, baseline);
   const changes = saved === undefined ? [] : judgeChanges(saved, now);
   if (changes.length > 0) {
-    printError('Changes from the saved baseline (times include changes of the machine since then):');
-    printError(formatChanges(changes));
+    const head = 'Changes from the saved baseline (times include changes of the machine since then):';
+    printError(`${head}\n${formatChanges(changes)}`);
   }
   const figures = createThresholdFigures(now, saved);
   const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));

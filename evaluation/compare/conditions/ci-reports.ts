@@ -24,7 +24,7 @@ export function formatJunit(results: readonly ThresholdResult[]): string {
   const [failures, skipped] = [of('failed'), of('cannot tell')];
   const cases = results.map(({ text, outcome, found }) => {
     const name = `    <testcase classname="gaia-mesh.compare" name="${escapeXml(text)}"`;
-    if (outcome === 'held') return `${name}/>`;
+    if (outcome === 'passed') return `${name}/>`;
     const element = outcome === 'failed' ? 'failure' : 'skipped';
     const message = escapeXml(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
     return `${name}>\n      <${element} message="${message}"/>\n    </testcase>`;
@@ -59,7 +59,7 @@ interface Outcome {
 
 const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
   failed: '❌ failed',
-  held: '✅ held',
+  passed: '✅ passed',
   'cannot tell': '❔ cannot tell',
 };
 

@@ -58,7 +58,7 @@ describe('a comparison of stacks', () => {
       ...['--summary', summary],
     ]);
     expect(again.code, again.stderr).toBe(0);
-    expect(again.stderr).toContain('held: mesh/json:bare.bytes > 1x saved');
+    expect(again.stderr).toContain('passed: mesh/json:bare.bytes > 1x saved');
     expect(readFileSync(summary, 'utf8')).toContain('Compared with the saved baseline');
     const other = await runCli([...quick, '--rate', '50']);
     expect(other.code).toBe(2);

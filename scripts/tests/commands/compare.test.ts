@@ -110,7 +110,7 @@ describe('a comparison', () => {
   });
 
   test('holds thresholds, with an exit code for CI', async () => {
-    expect(run.stderr).toContain('held: msgpack.bytes > 1x json');
+    expect(run.stderr).toContain('passed: msgpack.bytes > 1x json');
     // Of so few invocations there is no interval, so nothing fails.
     expect(run.stderr).toContain('cannot tell: msgpack.time < 0.0001x json');
     const misread = await callCli(['compare', '--fail-if', 'msgpack.size > 1']);
@@ -120,7 +120,9 @@ describe('a comparison', () => {
   test('is kept as a baseline, and summed up for a pull request', async () => {
     const base = path.join(out, 'kept', 'base.json');
     expect(JSON.parse(readFileSync(base, 'utf8'))).toEqual(JSON.parse(run.stdout));
-    expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain('| msgpack.bytes > 1x json | ✅ held |');
+    expect(readFileSync(path.join(out, 'pr.md'), 'utf8')).toContain(
+      '| msgpack.bytes > 1x json | ✅ passed |',
+    );
     const unnamed = await callCli(['compare', '--fail-if', 'json.bytes > 1x saved']);
     expect(unnamed).toMatchObject({
       code: 2,

@@ -133,9 +133,9 @@ test('conditions are about bytes to the unit and about times by their intervals'
   const outcomeOf = (text: string) => evaluateThreshold(parseThreshold(text), figures).outcome;
   expect(figures.arms[1]).toBe('a2a/jsonrpc:bare');
   expect(outcomeOf('a2a/jsonrpc:bare.bytes > 2x mesh/json:bare')).toBe('failed');
-  expect(outcomeOf('a2a/jsonrpc:bare.time > 4x mesh/json:bare')).toBe('held');
+  expect(outcomeOf('a2a/jsonrpc:bare.time > 4x mesh/json:bare')).toBe('passed');
   expect(outcomeOf('a2a/jsonrpc:bare.cpu > 2x mesh/json:bare')).toBe('failed');
-  expect(outcomeOf('mcp/http:bare.first > 3x mesh/json:bare')).toBe('held');
+  expect(outcomeOf('mcp/http:bare.first > 3x mesh/json:bare')).toBe('passed');
   expect(() => outcomeOf('json/websocket:bare.time > 1')).toThrow('there is no figure for time');
 });
 
@@ -154,7 +154,7 @@ test('a comparison that was saved is set against a later one of the same exchang
   const conditions = ['a2a/jsonrpc:bare.time > 1.5x saved', 'mesh/json:bare.bytes > 1x saved'].map((text) =>
     evaluateThreshold(parseThreshold(text), createThresholdFigures(later, saved)),
   );
-  expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'held']);
+  expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'passed']);
   const text = formatSummary(later, { conditions, changes, command: 'npm run compare' });
   expect(text).toContain('Stacks on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
   expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
