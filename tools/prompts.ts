@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 
@@ -10,14 +11,22 @@ const MAX_PROMPT_BYTES = 1024 * 1024;
 /**
  * Returns the text of a prompt, `config/prompts/<name>.md`.
  *
- * @throws MeshError `config` if there is none
+ * @throws MeshError `usage` if there is none, `config` if it cannot be read
  */
 export function loadPrompt(name: string): string {
-  const file = path.join(codeFolder, 'config', 'prompts', `${name}.md`);
+  const folder = path.join(codeFolder, 'config', 'prompts');
+  const file = path.join(folder, `${name}.md`);
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new MeshError('config', `prompt ${file}: ${toErrorMessage(error)}`, { cause: error });
+    if (readSystemCode(error) !== 'ENOENT')
+      throw new MeshError('config', `prompt ${file}: ${explainFileFault(error)}`, { cause: error });
+    const names = readdirSync(folder).map((entry) => path.basename(entry, '.md'));
+    throw createUnknownError(
+      'prompt',
+      name,
+      names.filter((known) => known !== 'README'),
+    );
   }
 }
 

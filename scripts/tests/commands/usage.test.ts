@@ -47,6 +47,7 @@ describe('the command line', () => {
     [['gaia', '--max-cost', '0'], 'expected US dollars, above 0.'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
+    [['prompt-test', 'plon', '--with', SAMPLES], 'unknown prompt "plon"; known: abstract, '],
     ...['--summary', '--save-baseline'].map((flag): [string[], string] => [
       ['compare', '--adapters', 'json', flag, path.dirname(SAMPLES)],
       'it is a folder: name a file.',
