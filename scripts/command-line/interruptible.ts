@@ -5,6 +5,11 @@ import { EXIT } from './exit-code.ts';
 /** One Ctrl-C may arrive twice within this time: from the terminal, and from npm or the entry, which pass it on. */
 const SAME_SIGNAL_MS = 250;
 
+let isEnding = false;
+
+/** Returns true after the first Ctrl-C: a server, agent or model that then gives no answer is no fault. */
+export const isInterrupted = (): boolean => isEnding;
+
 /**
  * Aborts when the user presses Ctrl-C or closes the terminal, so that `what` ends in order: agents stop and partial
  * results are written. A second Ctrl-C calls `onSecond`, which ends the process at once unless another one is given; a third always does.
@@ -13,6 +18,7 @@ export function handleInterrupt(
   what = 'the run',
   onSecond: () => void = () => process.exit(EXIT.interrupted),
 ): AbortController {
+  isEnding = false;
   const controller = new AbortController();
   let lastMs = Number.NEGATIVE_INFINITY;
   let signals = 0;
@@ -25,6 +31,7 @@ export function handleInterrupt(
       onSecond();
       return;
     }
+    isEnding = true;
     // The terminal has printed `^C` without a line end.
     printError('');
     printError(`ending ${what}; once more to end at once`);

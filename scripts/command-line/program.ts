@@ -1,4 +1,5 @@
 import {
+  type ErrorCode,
   explainSystemFault,
   MeshError,
   readSystemCode,
@@ -9,6 +10,7 @@ import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { Command, CommanderError } from 'commander';
 import { EXIT, toExitCode } from './exit-code.ts';
+import { isInterrupted } from './interruptible.ts';
 import { explainHelp, twoLevelHelp } from './options.ts';
 import { resumption } from './resume-command.ts';
 
@@ -126,12 +128,19 @@ function failAtEnd(): boolean {
   return true;
 }
 
+/** What fails because the user has ended the command. */
+const ENDED_WITH_US: ReadonlySet<ErrorCode> = new Set(['agent', 'engine', 'reply', 'tool', 'packet']);
+
 /** Prints why a command failed, and returns its exit code. */
 function reportFault(name: string, error: unknown): number {
   // Commander has printed the fault; help and version end here too, with 0.
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? EXIT.done : toExitCode({ code: 'usage' });
   if (error instanceof MeshError) {
+    if (isInterrupted() && ENDED_WITH_US.has(error.code)) {
+      printError(`${name}: interrupted${resumption.hint('interrupted')}`);
+      return EXIT.interrupted;
+    }
     const option = error.setting === undefined ? '' : ` (--${error.setting})`;
     printError(`${name}: ${error.message}${option}${resumption.hint(error.code)}`);
     return toExitCode(error);

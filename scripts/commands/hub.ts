@@ -85,6 +85,7 @@ async function run(options: z.output<typeof hubTable.options>): Promise<void> {
     maxFrameBytes: MAX_FRAME_BYTES,
     patienceMs: options.wait * 1000,
     skipsHandshake,
+    signal,
     stallTimeoutMs: options.stallTimeout === undefined ? undefined : options.stallTimeout * 1000,
   });
   print(`ready: ${network.links.length} agents, ${adapter.name}, ${routing}`);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { entry, runCli, temporaryFolder } from '../../testing/cli.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
@@ -23,6 +23,16 @@ describe('the command line', () => {
 
     expect(code).toBe(0);
     for (const command of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+  });
+
+  test('blames no agent for what Ctrl-C ended', async () => {
+    const before = process.listeners('SIGINT');
+    const ended = callCli(['hub', '--ports', '1,2', '--wait', '20']);
+    const added = () => process.listeners('SIGINT').find((listener) => !before.includes(listener));
+    (await vi.waitUntil(added))('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/gaia-mesh: interrupted\n$/);
   });
 
   test.each(COMMANDS)('has help for %s', async (command) => {
