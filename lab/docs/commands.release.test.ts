@@ -18,7 +18,7 @@ const LEFT_OUT: readonly (readonly [string, RegExp])[] = [
   ['questions of the reader', /\b(q|questions|tasks|dev|metadata|session|mine|answers)\.jsonl/],
   ['an earlier batch or run', /gaia (-- )?(blame|gaps)|^(clean|prompt-test)|--replies|import|results\//],
   ['a person who ends it', /^(serve|view|agent|hub)\b/],
-  ['the project itself', /^(build|claims|docs|fuzz|perf|results|lab:)/],
+  ['the project itself', /^(build|claims|docs|fuzz|perf|results|test:|lab:)/],
   ['time: they are all of the others', /--stacks all|sdk,python,go/],
   ['arguments', /^(report|compare|gaia|doctor)$/],
 ];
