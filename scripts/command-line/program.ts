@@ -129,7 +129,14 @@ function failAtEnd(): boolean {
 }
 
 /** What fails because the user has ended the command. */
-const ENDED_WITH_US: ReadonlySet<ErrorCode> = new Set(['agent', 'engine', 'reply', 'tool', 'packet']);
+const ENDED_WITH_US: ReadonlySet<ErrorCode> = new Set([
+  'agent',
+  'engine',
+  'reply',
+  'tool',
+  'packet',
+  'limit',
+]);
 
 /** Prints why a command failed, and returns its exit code. */
 function reportFault(name: string, error: unknown): number {

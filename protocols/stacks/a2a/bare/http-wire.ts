@@ -53,7 +53,7 @@ export class HttpWire {
         cause,
       });
     });
-    return this.#dialect.result(operation, { status: response.statusCode ?? 0, text: text.toString() });
+    return this.#read(operation, { status: response.statusCode ?? 0, text: text.toString() });
   }
 
   /** Yields the events for a streamed message; an agent that does not stream answers once. */
@@ -63,16 +63,23 @@ export class HttpWire {
     const maxBytes = this.#maxBytes;
     if (response.headers['content-type']?.startsWith('text/event-stream') !== true) {
       const text = (await readBody(response, maxBytes)).toString();
-      yield this.#dialect.result(operation, { status, text });
+      yield this.#read(operation, { status, text });
       return;
     }
     const body = maxBytes === undefined ? response : limitBody(response, maxBytes);
-    for await (const { data: text } of readEvents(body))
-      yield this.#dialect.result(operation, { status, text });
+    for await (const { data: text } of readEvents(body)) yield this.#read(operation, { status, text });
   }
 
   close(): void {
     this.#http.close();
+  }
+
+  /** Reads an answer. What asks for a token, or a proxy, refuses in words of its own, which say more than that they are not A2A's. */
+  #read(operation: Operation, answer: Parameters<HttpDialect['result']>[1]): unknown {
+    const { status, text } = answer;
+    if (status < 400 || /"(?:jsonrpc|message)"/.test(text)) return this.#dialect.result(operation, answer);
+    const said = text.trim() === '' ? '' : `: ${shortenReason(text.trim())}`;
+    throw new MeshError('packet', `A2A: ${operation.method}: expected 200, received ${status}${said}`);
   }
 
   /** @throws MeshError `config` for a redirect, which would lead the message elsewhere */

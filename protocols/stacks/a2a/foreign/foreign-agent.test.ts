@@ -248,6 +248,13 @@ describe('a question', () => {
     }
   });
 
+  test('that refuses in words of its own, as for a wrong token, is named with them', async () => {
+    const error = 'expected the header Authorization: Bearer <token>';
+    await expect(
+      ask({ SendStreamingMessage: [{ status: 401, body: JSON.stringify({ error }) }] }),
+    ).rejects.toThrow(`A2A: SendStreamingMessage: expected 200, received 401: {"error":"${error}"}`);
+  });
+
   test('whose stream breaks before it has named a task has failed', async () => {
     await expect(ask({ SendStreamingMessage: [{ events: [], isCut: true }] })).rejects.toMatchObject({
       code: 'agent',
