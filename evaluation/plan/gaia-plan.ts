@@ -94,6 +94,11 @@ export const gaiaTable = defineTable({
       why: 'workers answer the questions, each with options of its own (gaia-mesh worker --help)',
     },
     { options: ['queue'], excludes: ['resume', 'cancel'], why: 'the batch is queued already' },
+    {
+      options: ['out', 'watch'],
+      excludes: ['wait=false'],
+      why: 'they are for the command that waits, gaia --resume NAME',
+    },
     { options: ['tables'], needs: ['format=wtq'], why: 'other questions name their files' },
     {
       options: ['files', 'api', 'random'],

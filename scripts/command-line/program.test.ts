@@ -47,6 +47,7 @@ const VALUES: Readonly<Record<string, string>> = {
   mcp: 'stdio',
   port: '9000',
   rate: '5',
+  watch: '8080',
   agents: '4',
   'max-agents': '4',
   'max-tokens': '1',

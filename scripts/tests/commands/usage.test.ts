@@ -57,6 +57,10 @@ describe('the command line', () => {
     [['gaia', '--max-cost', '0'], 'expected US dollars, above 0.'],
     [['bench', '--port-base', '70000'], '--port-base'],
     [['bench', 'stray'], 'too many arguments'],
+    [
+      ['gaia', '--queue', '--no-wait', '--store', 'postgres://127.0.0.1:1/x', '--out', 'a.jsonl'],
+      '--out does not go with --no-wait',
+    ],
     [['prompt-test', 'plon', '--with', SAMPLES], 'unknown prompt "plon"; known: abstract, '],
     ...['--summary', '--save-baseline'].map((flag): [string[], string] => [
       ['compare', '--adapters', 'json', flag, path.dirname(SAMPLES)],
