@@ -157,7 +157,7 @@ describe('prompt-test', () => {
 
   test.each([
     ['a file that is not there', ['route', '--with', 'none.md'], 'none.md: there is no such file'],
-    ['a prompt that nobody knows', ['knows-nobody', '--with', CHANGED], 'knows-nobody.md'],
+    ['a prompt that nobody knows', ['knows-nobody', '--with', CHANGED], 'unknown prompt "knows-nobody"'],
     ['a prompt without fixtures', ['search', '--with', CHANGED], 'no fixtures ship for the prompt search'],
     ['an engine without a model', ['route', '--with', CHANGED, '--engine', 'extractive'], 'has no model'],
   ])('refuses %s', async (_, args, message) => {
