@@ -200,7 +200,8 @@ function buildPyodideCommand(
 ): PythonCommand {
   const file = fileURLToPath(new URL('./pyodide-child.ts', import.meta.url));
   const code = path.dirname(file);
-  const readable = [code + path.sep, folder, snapshot, files === undefined ? undefined : files + path.sep];
+  const own = [code, guestFolder, ...(files === undefined ? [] : [files])].map((each) => each + path.sep);
+  const readable = [...own, folder, snapshot];
   return {
     program: process.execPath,
     args: [
