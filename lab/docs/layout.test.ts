@@ -108,9 +108,11 @@ test('every tool is a module of its own, and a test names it or imports it (REQ-
   const isTested = (tool: string, file: string) =>
     tests.includes(`'${tool}'`) || tests.includes(`/${path.basename(file)}'`);
 
-  expect(toolNames.length).toBeGreaterThan(40);
+  // Tests of other files in this process may have added tools of a user's.
+  const shipped = toolNames.filter((tool) => moduleOf(tool) !== undefined);
+  expect(shipped.length).toBeGreaterThan(40);
   expect(
-    toolNames.filter((tool) => !existsSync(path.join(codeFolder, 'tools', moduleOf(tool) ?? '-'))),
+    shipped.filter((tool) => !existsSync(path.join(codeFolder, 'tools', moduleOf(tool) ?? '-'))),
   ).toEqual([]);
-  expect(toolNames.filter((tool) => !isTested(tool, moduleOf(tool) ?? ''))).toEqual([]);
+  expect(shipped.filter((tool) => !isTested(tool, moduleOf(tool) ?? ''))).toEqual([]);
 });
