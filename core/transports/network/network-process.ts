@@ -1,10 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { MeshError } from '../../contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../contracts/limits.ts';
-import { awaitChildEnd } from '../../system/process/child-end.ts';
-import { waitPatiently } from '../../system/process/patience.ts';
+import { AGENT_START_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { ChildCalls } from '../../system/process/child-calls.ts';
 import { createTcpDialler } from '../tcp/tcp-transport.ts';
 import type { Dialler } from '../transport.ts';
 import type { Network } from './network.ts';
@@ -18,30 +17,25 @@ export interface RelayRequest {
   readonly connectsAhead?: boolean | undefined;
 }
 
-const replySchema = z.strictObject({
-  call: z.int(),
-  relayed: z.strictObject({
-    /** Port of the relay. */
-    port: z.int(),
-    /** False if nothing listens at the server's port. */
-    isThere: z.boolean(),
-    /** Round trips of all relays so far. */
-    roundTrips: z.int().nonnegative(),
-  }),
+const relayedSchema = z.strictObject({
+  /** Port of the relay. */
+  port: z.int(),
+  /** False if nothing listens at the server's port. */
+  isThere: z.boolean(),
+  /** Round trips of all relays so far. */
+  roundTrips: z.int().nonnegative(),
 });
+const replySchema = z.strictObject({ call: z.int(), relayed: relayedSchema });
 export type RelayReply = z.infer<typeof replySchema>;
 
 /** A network between processes of this machine: its relays are in a process of their own, so that they take nothing of the ends'. */
 export class NetworkProcess {
   /** Dials agents through the network: each has a line of its own. */
   readonly dialler: Dialler;
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
-  readonly #calls = new Map<number, PromiseWithResolvers<RelayReply['relayed']>>();
-  #last = 0;
+  readonly #calls: ChildCalls;
 
   constructor(network: Network) {
-    this.#child = fork(
+    const child = fork(
       fileURLToPath(new URL('./launched-network.ts', import.meta.url)),
       [JSON.stringify(network)],
       {
@@ -52,47 +46,28 @@ export class NetworkProcess {
         execArgv: [],
       },
     );
-    this.#child.on('message', (message) => {
+    this.#calls = new ChildCalls(
+      child,
+      (why) => new MeshError('agent', `the process of the network: ${why}`),
+    );
+    child.on('message', (message) => {
       const { call, relayed } = replySchema.parse(message);
-      this.#calls.get(call)?.resolve(relayed);
-    });
-    this.#ended = awaitChildEnd(this.#child).then(({ code, signal, error }) => {
-      const why = error?.message ?? signal ?? `exit code ${code}`;
-      for (const { reject } of this.#calls.values())
-        reject(new MeshError('agent', `the process of the network ended: ${why}`));
+      this.#calls.find(call)?.resolve(relayed);
     });
     this.dialler = this.#createDialler();
   }
 
   /** @throws MeshError `agent` if the process is gone */
   async relay(request: RelayRequest): Promise<RelayReply['relayed']> {
-    if (!this.#child.connected) throw new MeshError('agent', 'the process of the network is gone');
-    this.#last += 1;
-    const call = this.#last;
-    const reply = Promise.withResolvers<RelayReply['relayed']>();
-    this.#calls.set(call, reply);
-    // If it fails, the end of the process rejects the call.
-    this.#child.send({ call, request }, () => undefined);
-    const callOff = waitPatiently(AGENT_START_TIMEOUT_MS, () =>
-      reply.reject(new MeshError('agent', 'the process of the network gives no answer')),
-    );
-    try {
-      return await reply.promise;
-    } finally {
-      callOff();
-      this.#calls.delete(call);
-    }
+    return relayedSchema.parse(await this.#calls.ask({ request }, 'relay', AGENT_START_TIMEOUT_MS));
   }
 
   async stop(): Promise<void> {
-    if (this.#child.connected) this.#child.disconnect();
-    const timer = setTimeout(() => this.kill(), AGENT_STOP_TIMEOUT_MS);
-    await this.#ended;
-    clearTimeout(timer);
+    await this.#calls.stop();
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL');
+    this.#calls.kill();
   }
 
   #createDialler(): Dialler {
