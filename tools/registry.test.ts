@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkToolOptions } from './registry.ts';
+import { addTool, checkToolOptions } from './registry.ts';
 
 test.each([
   ['python_repl', { python_timeot_s: 3 }, 'no python_timeot_s; it has python_memory_mb, python_timeout_s'],
@@ -10,7 +10,10 @@ test.each([
   expect(() => checkToolOptions('clerk', tool, options)).toThrow(message);
 });
 
-test("a tool's own options are taken", () => {
+test("a tool's own options are taken, and any of a tool that a user brings", () => {
+  const mine = { name: 'mine', description: '', accepts: [], emits: [], run: async () => [] };
+  addTool(mine);
+  expect(() => checkToolOptions('clerk', 'mine', { depth: 2 })).not.toThrow();
   expect(() => checkToolOptions('clerk', 'answer', { specialty: 'web', iterations: 3 })).not.toThrow();
   expect(() => checkToolOptions('clerk', 'wikipedia', { timeout_ms: 5, retries: 0 })).not.toThrow();
 });
