@@ -134,9 +134,19 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
-/** Draws its content after the page has been painted once: what is below a large picture need not delay it. */
-export function Later({ children }: { readonly children: ComponentChildren }): ComponentChildren {
-  const [isPainted, setPainted] = useState(false);
+/** Packets from which a picture takes so long to draw that what is below it waits. */
+const LARGE_PICTURE = 2000;
+
+/** Draws its content after the page has been painted once if a large picture is above it: a small page is whole at once. */
+export function Below({
+  packets,
+  children,
+}: {
+  /** Number of packets in the picture. */
+  readonly packets: number;
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  const [isPainted, setPainted] = useState(packets < LARGE_PICTURE);
   useEffect(() => {
     const frame = requestAnimationFrame(() => setTimeout(() => setPainted(true)));
     return () => cancelAnimationFrame(frame);

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { PacketColumns } from '../../report/run/run-data.ts';
 import { formatBytes, formatMs, toLine } from '../format.ts';
 import { Lanes, nameNode } from '../lanes.tsx';
-import { Badge, Card, Later, Loaded, PartsBar, Source } from '../parts.tsx';
+import { Badge, Below, Card, Loaded, PartsBar, Source } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 interface PacketsProps {
@@ -63,7 +63,7 @@ export function Packets({ packets, tasks, task, onTask, load, isLive = false }: 
           onOpen={setSelected}
         />
       )}
-      <Later>
+      <Below packets={packets.at.length}>
         <Card title="Packets" id="packet-list">
           <PacketTable
             packets={packets}
@@ -73,7 +73,7 @@ export function Packets({ packets, tasks, task, onTask, load, isLive = false }: 
             onSelect={setSelected}
           />
         </Card>
-      </Later>
+      </Below>
     </>
   );
 }

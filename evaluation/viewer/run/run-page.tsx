@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { RunData } from '../../report/run/run-data.ts';
 import { count, formatNetwork, formatPercent } from '../../terminal/table.ts';
 import { formatBytes, formatCounted, formatDate, formatMs, toLine, UNKNOWN } from '../format.ts';
-import { Card, type Fact, Facts, Later, Notes, PartsBar, Title, Trace } from '../parts.tsx';
+import { Below, Card, type Fact, Facts, Notes, PartsBar, Title, Trace } from '../parts.tsx';
 import { readTone } from '../result-table.tsx';
 import { ByteBridge } from './bytes.tsx';
 import { Packets } from './packets.tsx';
@@ -75,12 +75,12 @@ export function RunPage({ run }: { readonly run: RunData }) {
                 <Trace text={text} />
               </Card>
             ))}
-        <Later>
+        <Below packets={packets?.at.length ?? 0}>
           <TimeCard metrics={metrics} />
           <ByteBridge metrics={metrics} />
           {metrics.tasks > 1 ? <HopsCard metrics={metrics} /> : null}
           <AgentsCard rows={listAgents(run)} load={async (agent) => logs.get(agent) ?? null} />
-        </Later>
+        </Below>
         {notes.length === 0 ? null : (
           <Card title="What this page does not hold">
             <ul class="list">
