@@ -19,6 +19,23 @@ const adapters = createRegistry<ProtocolAdapter>('adapter', {
   'anp-e2ee': async () => (await import('./anp-e2ee.ts')).anpE2ee,
 });
 
+/** What each adapter writes, in a line of `list adapters`. */
+const SUMMARIES: Readonly<Record<string, string>> = {
+  json: 'compact JSON',
+  msgpack: 'MessagePack, which every implementation reads',
+  'msgpack-records': 'MessagePack with a table of known structures that both ends share',
+  cbor: 'CBOR (RFC 8949), which every implementation reads',
+  protobuf: 'Protocol Buffers, with the payload as JSON',
+  toon: 'TOON, a text form of JSON with fewer tokens',
+  a2a: 'Agent2Agent 1.0 as JSON-RPC',
+  'a2a-proto': 'Agent2Agent 1.0 as protobuf, as in its gRPC binding',
+  mcp: 'Model Context Protocol: each packet is a call of a tool',
+  anp: 'Agent Network Protocol, signed',
+  'anp-e2ee': 'Agent Network Protocol, encrypted from end to end',
+};
+
+export const describeAdapter = (name: string): string => SUMMARIES[name] ?? '';
+
 /** Names of the adapters without layers; `layers/registry.ts` has those of the layers. */
 export const adapterNames = adapters.names;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { MAX_PAYLOAD_DEPTH } from './limits.ts';
-import { parsePacket } from './packet.ts';
+import { formatIssues, parsePacket } from './packet.ts';
 
 const packet = {
   type: 'triples',
@@ -157,4 +158,46 @@ describe('parsePacket', () => {
       );
     }
   });
+});
+
+it('explains a value that a schema refuses in words of its own, not in those of Zod', () => {
+  const schema = z.strictObject({
+    kind: z.enum(['a', 'b']),
+    one: z.literal('x'),
+    name: z.string().min(1).max(3),
+    list: z.array(z.number()).max(2),
+    count: z.int().positive(),
+    share: z.number().lt(1).multipleOf(0.5),
+    url: z.url(),
+    id: z.string().regex(/^\d+$/),
+    either: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('adapters') }),
+      z.object({ kind: z.literal('stacks') }),
+    ]),
+    record: z.record(z.string().min(2), z.number()),
+    both: z.union([z.literal('auto'), z.string().min(3)]),
+  });
+  const wrong = {
+    ...{ kind: 'c', one: 'y', name: '', list: [1, 2, 3], count: 0.5, share: 3.2, url: 'x', id: 'x' },
+    ...{ either: {}, record: { a: 1 }, both: 'x', more: 1 },
+  };
+  const { error } = schema.safeParse(wrong);
+
+  const told = error?.issues.map((issue) => formatIssues(new z.ZodError([issue])));
+
+  expect(told).toEqual([
+    'kind: expected "a" or "b"',
+    'one: expected "x"',
+    'name: expected at least 1 character',
+    'list: expected at most 2 items',
+    'count: expected a whole number, got number',
+    'share: expected less than 1',
+    'share: expected a multiple of 0.5',
+    'url: expected URL',
+    'id: expected a text like /^\\d+$/',
+    'either.kind: expected "adapters" or "stacks"',
+    'record.a: it cannot be used',
+    'both: expected at least 3 characters',
+    'there is no such key: more',
+  ]);
 });

@@ -176,23 +176,68 @@ export function formatIssues(error: z.ZodError): string {
   );
 }
 
-/** Zod's own words for a value of another type. */
+/** Zod's own words for a value of another type, and the words with which its other messages begin. */
 const OTHER_TYPE = /^Invalid input: expected (.+), received (\w+)$/;
+const ZODS_OWN = /^(Invalid |Too (big|small): |Unrecognized key)/;
 
 /** Says what was expected and what was found; a message of a schema of ours stays as it is. */
 function describeIssue(issue: z.core.$ZodIssue): string {
   const isUnion = issue.code === 'invalid_union' && issue.message === 'Invalid input';
-  const messages = isUnion ? issue.errors.flatMap(([first]) => first?.message ?? []) : [issue.message];
-  const types = messages.flatMap((message) => {
+  const firsts = isUnion ? issue.errors.flatMap(([first]) => first ?? []) : [issue];
+  const types = firsts.flatMap(({ message }) => {
     const [, expected, received] = OTHER_TYPE.exec(message) ?? [];
-    return expected === undefined ? [] : [{ expected, received }];
+    return expected === undefined || received === undefined ? [] : [{ expected, received }];
   });
   const [first] = types;
   // A value of the right type that one form of a union refuses for another reason.
-  if (first === undefined || types.length < messages.length)
-    return messages.filter((message) => !OTHER_TYPE.test(message)).join(', or ') || issue.message;
-  const expected = `expected ${types.map((type) => type.expected).join(' or ')}`;
+  if (first === undefined || types.length < firsts.length)
+    return (
+      firsts
+        .filter(({ message }) => !OTHER_TYPE.test(message))
+        .map(reword)
+        .join(', or ') || 'it cannot be used'
+    );
+  const expected = `expected ${types.map((type) => (type.expected === 'int' ? 'a whole number' : type.expected)).join(' or ')}`;
   return first.received === 'undefined' ? `it is missing; ${expected}` : `${expected}, got ${first.received}`;
+}
+
+/** Says a message of Zod's own as a sentence. */
+function reword(issue: z.core.$ZodIssue): string {
+  if (!ZODS_OWN.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_value':
+      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'too_big':
+      return `expected ${formatBound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}`;
+    case 'too_small':
+      return `expected ${formatBound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)}`;
+    case 'not_multiple_of':
+      return `expected a multiple of ${issue.divisor}`;
+    case 'unrecognized_keys':
+      return `there is no such key: ${issue.keys.join(', ')}`;
+    case 'invalid_format':
+      return issue.format === 'regex'
+        ? `expected a text like ${issue.pattern}`
+        : `expected ${issue.message.replace(/^Invalid (string: must )?/, (_, must) => (must === undefined ? '' : 'a text that must '))}`;
+    case 'invalid_union':
+      return `expected ${issue.message
+        .replace(/^.*Expected /, '')
+        .replaceAll("'", '"')
+        .replaceAll(' | ', ' or ')}`;
+    default:
+      return 'it cannot be used';
+  }
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  string: ' characters',
+  array: ' items',
+  set: ' items',
+  map: ' items',
+};
+
+function formatBound(origin: string, how: string, bound: number | bigint): string {
+  return `${how} ${bound}${UNITS[origin] ?? ''}`.replace(/^((?:at|less|more) \w+ 1 \w+)s$/, '$1');
 }
 
 /**

@@ -318,7 +318,10 @@ export function parseComparison(text: string, where: string): ComparisonFile {
   }
   const result = fileSchema.safeParse(parseJsonLine(text, z.unknown(), where));
   if (!result.success)
-    throw new MeshError('config', `${where}: not a comparison: ${formatIssues(result.error)}`);
+    throw new MeshError(
+      'config',
+      `${where} is not the comparison.json of a comparison: ${formatIssues(result.error)}; make one with ${formatCommandLine('compare')}`,
+    );
   return result.data;
 }
 

@@ -1,5 +1,6 @@
+import path from 'node:path';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
-import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ExportedRun, readExportedRun } from './exported-run.ts';
 import { WallClock } from './otlp/wall-clock.ts';
@@ -42,6 +43,7 @@ const WITHIN_US = 0.001;
  */
 export async function writePerfetto(archive: string, out: string): Promise<string> {
   const file = resolveUserPath(out);
+  checkWritable(path.dirname(file));
   writeWhole(file, buildPerfettoTrace(await readExportedRun(archive)));
   return `written: ${file}`;
 }

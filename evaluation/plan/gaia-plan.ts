@@ -19,7 +19,13 @@ import { hasStore, loadTeams } from './team-options.ts';
 /** All options of `gaia`. */
 export const gaiaTable = defineTable({
   options: z.object({
-    team: option('<names>', 'choose teams, e.g. react,panel or all', commaList.default(['supervisor'])),
+    team: option(
+      '<names>',
+      'choose teams, e.g. react,panel or all',
+      commaList
+        .refine((names) => names.length === 1 || !names.includes('all'), 'all has every team: name it alone.')
+        .default(['supervisor']),
+    ),
     pairs: option(
       '<which>',
       'compare teams with the baseline, or all pairs',
@@ -152,7 +158,7 @@ const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'pan
 export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise<GaiaPlan> {
   const options = { ...given, resume: given.resume !== undefined };
   const warnings: string[] = [];
-  const names = options.team.length === 1 && options.team[0] === 'all' ? ALL_TEAMS : options.team;
+  const names = options.team[0] === 'all' ? ALL_TEAMS : options.team;
   const loaded = await loadTeams(names, options);
   const api = options.api === undefined ? undefined : new ScoringApi(options.api, signal);
   const { questions, sha256 } = await loadQuestions(options, api);

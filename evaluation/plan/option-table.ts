@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
@@ -137,11 +138,24 @@ function parseNumber(message: string, isAllowed: (value: number) => boolean, kin
     );
 }
 
-/** A file that is written when the work is done, when it would be too late to say that its name is taken by a folder. */
-export const outputFile = z.string().refine((typed) => {
-  const found = statSync(resolveUserPath(typed), { throwIfNoEntry: false });
-  return found?.isDirectory() !== true;
-}, 'it is a folder: name a file.');
+/** A file that is written when the work is done, when it would be too late to say that a folder has its name. */
+export const outputFile = z.string().superRefine(checkOutput('file', 'it is a folder: name a file.'));
+
+/** A folder for results, which is made if it is missing. */
+export const outputFolder = z.string().superRefine(checkOutput('folder', 'it is a file: name a folder.'));
+
+/** Returns a check that the place of an output is of its kind or free, below a folder. */
+function checkOutput(kind: 'file' | 'folder', message: string) {
+  return (typed: string, context: z.RefinementCtx) => {
+    const place = resolveUserPath(typed);
+    let at = place;
+    let found = statSync(at, { throwIfNoEntry: false });
+    for (; found === undefined; found = statSync(at, { throwIfNoEntry: false })) at = path.dirname(at);
+    const isFolder = found.isDirectory();
+    if (at !== place && !isFolder) context.addIssue(`${at} is a file, and no folder can be made in it.`);
+    else if (at === place && isFolder !== (kind === 'folder')) context.addIssue(message);
+  };
+}
 
 /** The address of a store. Its error is not the schema's, which would repeat the password. */
 export const storeAddress = outputFile.transform((address) => {

@@ -78,14 +78,14 @@ describe('a message', () => {
       [{ text: 'Q' }, { raw: raw('x'), mediaType: 'image/png' }],
       'expected text/plain or text/markdown, came image/png',
     ],
-    [[{ data: { question: 'Q', more: 1 } }], 'a part with data: Unrecognized key: "more"'],
+    [[{ data: { question: 'Q', more: 1 } }], 'a part with data: there is no such key: more'],
     [[{ data: { question: 7 } }], 'a part with data: question'],
-    [[{ data: { question: 'x'.repeat(64 * 1024 + 1) } }], 'question: Too big'],
+    [[{ data: { question: 'x'.repeat(64 * 1024 + 1) } }], 'question: expected at most 65536 characters'],
     [[{ data: null }], 'the message: question'],
     [[{ text: '' }], 'the message: question'],
     [[{ text: ' \n\t' }], 'must say something'],
     [[{ raw: raw('a document alone') }], 'the message: question'],
-    [[{ text: 'x'.repeat(64 * 1024 + 1) }], 'the message: question: Too big'],
+    [[{ text: 'x'.repeat(64 * 1024 + 1) }], 'the message: question: expected at most 65536 characters'],
   ])('of %j is rejected with the reason, and asks nothing', async (parts, reason) => {
     const { request, said } = await work(parts);
     expect(request).toBeUndefined();

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { UserFile } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { findTeamFaults, type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
@@ -100,7 +101,10 @@ function readTeam(file: string): Team {
       );
     }
     const [issue] = result.error.issues;
-    return fault(issue?.path ?? [], issue?.message ?? 'cannot be used');
+    return fault(
+      issue?.path ?? [],
+      formatIssues(new z.ZodError(issue === undefined ? [] : [{ ...issue, path: [] }])),
+    );
   }
   const [broken] = findTeamFaults(result.data);
   if (broken !== undefined) fault(broken.path, broken.message);

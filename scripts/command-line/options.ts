@@ -43,8 +43,36 @@ function addOption(command: Command, key: string, schema: z.core.$ZodType): void
       option.argChoices = inner.options.map(String);
     if (option.optional && inner instanceof z.ZodEnum) option.preset(String(inner.options[0]));
     command.addOption(option);
+    if (!(inner instanceof z.ZodArray)) noteTyped(command, key, flag);
   }
-  if (no !== undefined) command.addOption(new Option(flag.replace('--', '--no-'), no));
+  if (no === undefined) return;
+  const opposite = flag.replace('--', '--no-');
+  command.addOption(new Option(opposite, no));
+  noteTyped(command, key, opposite);
+}
+
+/** The options with one value that the user typed, by their keys: each as `--option value`. */
+const typedOnce = new WeakMap<Command, Map<string, { flag: string; words: string }>>();
+
+/**
+ * Refuses an option that is given again with another value, or with its opposite: Commander would take the last one, and the first
+ * would have no effect.
+ */
+function noteTyped(command: Command, key: string, flag: string): void {
+  const seen = typedOnce.get(command) ?? new Map<string, { flag: string; words: string }>();
+  typedOnce.set(command, seen);
+  command.on(`option:${flag.slice(2)}`, (value: unknown) => {
+    const words = typeof value === 'string' ? `${flag} ${value}` : flag;
+    const before = seen.get(key);
+    seen.set(key, { flag, words });
+    if (before === undefined || before.words === words) return;
+    throw new MeshError(
+      'usage',
+      before.flag === flag
+        ? `${flag} is given twice, and only one of ${before.words} and ${words} can take effect: leave one out`
+        : `${before.flag} and ${flag} contradict each other: leave one out`,
+    );
+  });
 }
 
 /** Returns the schema of the value that is typed, and the default that the help shows. */

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { AgentEndpoint, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
@@ -14,6 +13,7 @@ import {
   defineTable,
   flag,
   option,
+  outputFolder,
   portFrom,
   seconds,
   storeAddress,
@@ -75,7 +75,7 @@ const agentTable = defineTable({
     prompt: option('<file>', "use this prompt instead of the tool's", text.optional()),
     files: option('<dir>', 'read task files from this folder', text.optional()),
     store: option('<file|url>', 'keep attempts in this database', storeAddress.optional()),
-    workspace: option('<dir>', 'write to this folder (default: workspaces/<id>)', text.optional()),
+    workspace: option('<dir>', 'write to this folder (default: workspaces/<id>)', outputFolder.optional()),
     resume: flag('continue with the memory of an agent that died'),
   }),
   common: [
@@ -166,17 +166,7 @@ function toAgentSpec(options: AgentOptions): AgentSpec {
 }
 
 function resolveWorkspace({ id, workspace }: AgentOptions): string {
-  if (workspace !== undefined) {
-    const place = resolveUserPath(workspace);
-    let at = place;
-    let found = statSync(at, { throwIfNoEntry: false });
-    for (; found === undefined; found = statSync(at, { throwIfNoEntry: false })) at = path.dirname(at);
-    if (found.isDirectory()) return place;
-    throw new MeshError(
-      'usage',
-      `--workspace ${place}: ${at} is a file; name a folder, which is made if it is missing`,
-    );
-  }
+  if (workspace !== undefined) return resolveUserPath(workspace);
   const workspaces = path.join(findDefaultOut(), 'workspaces');
   markWorkspaces(workspaces);
   return path.join(workspaces, toFolderName(id));

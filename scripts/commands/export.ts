@@ -1,7 +1,16 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { argument, choice, defineTable, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import {
+  argument,
+  choice,
+  defineTable,
+  option,
+  outputFile,
+  outputFolder,
+  text,
+} from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -12,6 +21,8 @@ interface ExportFormat {
   readonly about: string;
   /** The default of `--out`. */
   readonly out: string;
+  /** The schema of the place to which it writes: a file, which may be an address, or a folder. */
+  readonly place: typeof outputFile;
   /** Writes the content of `archive` to `out`, a path as the user typed it; returns what was written, in words. */
   readonly write: (archive: string, out: string) => Promise<string>;
 }
@@ -21,6 +32,7 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
   otlp: {
     about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
     out: 'spans.jsonl',
+    place: outputFile,
     write: async (archive, out) => {
       const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
       return (await openOtlp(out)).export(archive);
@@ -29,6 +41,7 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
   parquet: {
     about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
     out: 'data',
+    place: outputFolder,
     write: async (archive, out) => {
       const { writeParquet } = await import('@gaia-mesh/evaluation/export/parquet/write-parquet.ts');
       return writeParquet(archive, out);
@@ -37,6 +50,7 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
   perfetto: {
     about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
     out: 'trace.json',
+    place: outputFile,
     write: async (archive, out) => {
       const { writePerfetto } = await import('@gaia-mesh/evaluation/export/perfetto.ts');
       return writePerfetto(archive, out);
@@ -64,7 +78,10 @@ export function exportCommand(command: Command): void {
 /** Writes a run in a format that other tools read. */
 async function run({ archive, as, out }: z.output<typeof exportTable.options>): Promise<void> {
   const format = FORMATS[as];
-  print(await format.write(resolveArchive(archive), out ?? format.out));
+  const place = format.place.safeParse(out ?? format.out);
+  if (!place.success)
+    throw new MeshError('usage', `--out ${out ?? format.out}: ${formatIssues(place.error)}`);
+  print(await format.write(resolveArchive(archive), place.data));
 }
 
 function resolveArchive(archive: string | undefined): string {

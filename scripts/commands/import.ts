@@ -1,6 +1,7 @@
+import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
-import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   argument,
@@ -8,7 +9,7 @@ import {
   defineTable,
   flag,
   option,
-  text,
+  outputFile,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
@@ -26,7 +27,7 @@ const importTable = defineTable({
     format: option('<format>', 'choose the format, as --as does', choice(formatNames).optional(), {
       isHidden: true,
     }),
-    out: option('<file>', 'write the recording to this file', text.default('recording.jsonl')),
+    out: option('<file>', 'write the recording to this file', outputFile.default('recording.jsonl')),
     json: flag('print the report as JSON'),
   }),
 });
@@ -41,6 +42,7 @@ function run({ file, format, as = format, out, json }: z.output<typeof importTab
   const target = resolveUserPath(out);
   if (target === resolveUserPath(file)) throw new MeshError('usage', `--out: ${out} is the file to import`);
   const { recording, report } = importTraffic(resolveUserPath(file), as ?? null);
+  checkWritable(path.dirname(target));
   writeWhole(target, formatRecording(recording).join(''));
   if (json) printJson({ ...report, recording: target });
   else for (const line of formatImportReport(report, out)) print(line);

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem } from '@gaia-mesh/evaluation/history/results-folder.ts';
-import { argument, defineTable, option, text } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { argument, defineTable, option, outputFile } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import { type ResultFile, readReport } from '@gaia-mesh/evaluation/report/report.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -20,7 +20,7 @@ const reportTable = defineTable({
       'show this archive, comparison.json or batch (default: last run)',
       z.string().optional(),
     ),
-    out: option('<file>', 'write the page to this file (default: report.html)', text.optional()),
+    out: option('<file>', 'write the page to this file (default: report.html)', outputFile.optional()),
   }),
 });
 
@@ -33,6 +33,7 @@ async function run({ file: typed, out }: z.output<typeof reportTable.options>): 
   const result = findResult(typed);
   const { html } = fillPage(await readReport(result));
   const file = out === undefined ? chooseFile(result) : resolveUserPath(out);
+  checkWritable(path.dirname(file));
   writeWhole(file, html);
   printError(`written: ${count(Buffer.byteLength(html) / 1000)} kB`);
   print(file);

@@ -6,9 +6,9 @@ import {
   defineTable,
   flag,
   option,
+  outputFolder,
   seconds,
   storeAddress,
-  text,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { AttemptQueue } from '@gaia-mesh/evaluation/queue/attempt-queue.ts';
@@ -33,7 +33,11 @@ const workerTable = defineTable({
         .default(1),
     ),
     idle: option('<seconds>', 'stop after this time without a question', seconds.optional()),
-    out: option('<dir>', 'write logs and files of the teams here (default: runs/worker)', text.optional()),
+    out: option(
+      '<dir>',
+      'write logs and files of the teams here (default: runs/worker)',
+      outputFolder.optional(),
+    ),
     trustBatches: flag('allow batches that name commands and files of this machine'),
   }),
 });

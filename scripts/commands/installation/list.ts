@@ -10,7 +10,7 @@ import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.t
 import { formatJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatTable, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findStage, layerNames } from '@gaia-mesh/protocols/layers/registry.ts';
-import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
+import { adapterNames, describeAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import { describeEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { loadTool, toolNames } from '@gaia-mesh/tools/registry.ts';
@@ -29,7 +29,7 @@ interface Item {
 const COLUMNS = 100;
 
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
-  adapters: async () => toPlainItems(adapterNames),
+  adapters: async () => adapterNames.map((name) => ({ name, description: describeAdapter(name) })),
   layers: async () => layerNames.map((name) => ({ name, description: findStage(name) })),
   engines: async () => engineNames.map((name) => ({ name, description: describeEngine(name) })),
   scorers: async () =>
@@ -77,10 +77,6 @@ async function run({ what, json }: z.output<typeof listTable.options>): Promise<
         ]),
       );
   printText(`${text}\n`);
-}
-
-function toPlainItems(names: readonly string[]): Item[] {
-  return names.map((name) => ({ name, description: '' }));
 }
 
 /** Converts a team to a list item. Roles are the agents that think; the others are the tools that they use. */

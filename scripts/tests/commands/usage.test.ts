@@ -66,6 +66,24 @@ describe('the command line', () => {
       ['compare', '--adapters', 'json', flag, path.dirname(SAMPLES)],
       'it is a folder: name a file.',
     ]),
+    ...['report', 'import', 'export'].map((command): [string[], string] => [
+      [
+        command,
+        SAMPLES,
+        ...(command === 'export' ? ['--as', 'perfetto'] : []),
+        '--out',
+        path.dirname(SAMPLES),
+      ],
+      'it is a folder: name a file.',
+    ]),
+    ...['bench', 'compare', 'serve', 'clean'].map((command): [string[], string] => [
+      [command, '--out', SAMPLES],
+      'it is a file: name a folder.',
+    ]),
+    [['export', SAMPLES, '--as', 'parquet', '--out', SAMPLES], 'it is a file: name a folder.'],
+    [['serve', '--token', 'GAIA_MESH_TOKEN', '--no-token'], '--token and --no-token contradict each other'],
+    [['bench', '--adapter', 'json', '--adapter', 'a2a'], '--adapter is given twice'],
+    [['gaia', '--team', 'all,single', '--questions', SAMPLES], 'all has every team: name it alone.'],
     ...['--store', '--cache-file', '--otlp'].map((flag): [string[], string] => [
       ['gaia', '--team', 'single', '--questions', SAMPLES, flag, path.dirname(SAMPLES)],
       'it is a folder: name a file.',
@@ -77,7 +95,7 @@ describe('the command line', () => {
     ],
     [
       ['agent', '--id', '2', '--tool', 'triple', '--port', '0', '--workspace', path.join(SAMPLES, 'x')],
-      `${SAMPLES} is a file; name a folder, which is made if it is missing`,
+      `${SAMPLES} is a file, and no folder can be made in it.`,
     ],
     [['agent', '--tool', 'triple', '--port', '0'], '--id'],
     [['agent', '--id', '2', '--tool', 'triple'], '--port is required over TCP'],

@@ -1,4 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
@@ -116,7 +117,6 @@ async function readFeed(xml: string): Promise<Feed> {
     isArray: (name) => name === 'entry' || name === 'author',
   });
   const result = feedSchema.safeParse(parser.parse(xml));
-  if (!result.success)
-    throw fault(result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '));
+  if (!result.success) throw fault(formatIssues(result.error));
   return result.data.feed;
 }

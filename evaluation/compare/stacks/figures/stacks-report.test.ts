@@ -172,6 +172,8 @@ test('a line of CSV an arm, every number in full', () => {
 });
 
 test('another file is refused with what is wrong', () => {
-  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow('here: not a comparison: kind');
+  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow(
+    'here is not the comparison.json of a comparison: kind: expected "adapters" or "stacks"; make one with ',
+  );
   expect(() => parseStacks('{', 'here')).toThrow('here: not JSON');
 });
