@@ -25,9 +25,13 @@ test('intervals of differences are those of Newcombe’s table II, method 10', (
   ]);
   const other = compareChances({ right: 10, tries: 10 }, { right: 0, tries: 20 });
   expect([other.low, other.high].map((value) => value.toFixed(4))).toEqual(['0.6791', '1.0000']);
-  expect(compareChances({ right: 0, tries: 0 }, { right: 1, tries: 1 })).toEqual({
-    difference: 0,
-    low: -1,
-    high: 1,
-  });
+  const [none, single] = [
+    { right: 0, tries: 0 },
+    { right: 1, tries: 1 },
+  ];
+  for (const [before, after] of [
+    [none, single],
+    [single, none],
+  ] as const)
+    expect(compareChances(before, after)).toEqual({ difference: 0, low: -1, high: 1 });
 });

@@ -1,7 +1,15 @@
+import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import type { Tally } from './judge.ts';
-import { type Confirmation, findCulprits, findSuspects, judge, type MessageTallies } from './judge.ts';
+import {
+  type Confirmation,
+  findCulprits,
+  findDetectableFall,
+  findSuspects,
+  judge,
+  type MessageTallies,
+} from './judge.ts';
 
 const TRIES = 5;
 const MARGIN = 0.5;
@@ -56,8 +64,8 @@ test('two that each made it worse are both named, the larger effect first', () =
       { kept: { right: 0, tries: 5 }, replaced: {} },
     ],
     [
-      { index: 0, kept: { right: 40, tries: 100 }, before: { right: 70, tries: 100 } },
-      { index: 1, kept: { right: 0, tries: 100 }, before: { right: 40, tries: 100 } },
+      { index: 0, kept: { right: 40, tries: 100, same: 60 }, before: { right: 70, tries: 100, same: 0 } },
+      { index: 1, kept: { right: 0, tries: 100, same: 60 }, before: { right: 40, tries: 100, same: 60 } },
     ],
     { margin: MARGIN },
   );
@@ -173,4 +181,115 @@ test('the truth in its place counts only for `passed it on`, after correction fo
   expect(verdicts([message(better)])).toEqual(['passed it on']);
   expect(verdicts([message(better), message(better)])).toEqual(['cannot tell', 'cannot tell']);
   expect(verdicts([other])[0]).not.toBe('passed it on');
+});
+
+test('what changed the wrong answer is named by how much it changed it', () => {
+  const wrong = (same: number) => ({ right: 0, tries: 100, same });
+  const judged = judge(
+    wrong(30),
+    [60, 100].map((same) => ({ kept: wrong(same), replaced: {} })),
+    [
+      { index: 0, kept: wrong(60), before: wrong(30) },
+      { index: 1, kept: wrong(100), before: wrong(60) },
+    ],
+    { margin: MARGIN },
+  );
+
+  const named = findCulprits(judged, 'changed the wrong answer');
+  expect(named.map(({ own }) => own.difference)).toEqual([0.4, expect.closeTo(0.3, 10)]);
+  expect(findCulprits(judged)).toEqual([]);
+});
+
+test('a message from which on the recorded wrong answer comes is a suspect, although none was right before', () => {
+  const kept = (same: number) => ({ right: 0, tries: 5, same });
+  expect(findSuspects(kept(0), [{ kept: kept(5), replaced: {} }])).toEqual([0]);
+  expect(findSuspects(kept(5), [{ kept: kept(0), replaced: {} }])).toEqual([]);
+});
+
+test('a loss of one in four makes a suspect where both places have as many tries as clear a message', () => {
+  const { clearTries } = BLAME_LIMITS;
+  const isSuspect = (before: Tally, tries: number) =>
+    findSuspects(before, [{ kept: { right: 0, tries }, replaced: {} }]).length === 1;
+  expect(isSuspect({ right: clearTries / 4, tries: clearTries }, clearTries)).toBe(true);
+  expect(isSuspect({ right: clearTries / 4, tries: clearTries }, clearTries - 1)).toBe(false);
+  expect(isSuspect({ right: clearTries / 4, tries: clearTries - 1 }, clearTries)).toBe(false);
+});
+
+test('a place without tries is passed over: its neighbours are compared', () => {
+  const at = (tries: number): MessageTallies => ({ kept: { right: 0, tries }, replaced: {} });
+  const outset = { right: 5, tries: 5 };
+  const [first, second, last] = judge(outset, [at(0), at(5), at(0)], [], { margin: MARGIN });
+
+  expect(first).toMatchObject({ chance: 0, tries: 5, again: { difference: 1 } });
+  expect(second).toMatchObject({ chance: 0, tries: 5, again: { difference: 1 } });
+  expect(last).toMatchObject({ chance: 0, tries: 0, again: { difference: 0 }, verdict: 'cannot tell' });
+});
+
+test('each look at the fresh tries has its part of the error rate, and the fall that can be found is that of a look', () => {
+  const tallies = { kept: { right: 1, tries: 10 }, before: { right: 6, tries: 10 } };
+  const look = (looks: number) =>
+    judge(tallies.before, [{ kept: tallies.kept, replaced: {} }], [{ index: 0, ...tallies }], {
+      margin: MARGIN,
+      looks,
+    })[0];
+
+  // Fisher's exact test gives 0.029.
+  expect(look(1)?.verdict).toBe('made the answer wrong');
+  expect(look(2)?.verdict).toBe('cannot tell');
+  expect(look(2)?.detectable).toBe(findDetectableFall(10, 10, 0.025));
+  expect(look(2)?.detectable).not.toBe(look(1)?.detectable);
+});
+
+test('an interval that holds 0 convicts no message', () => {
+  // Fisher's exact test gives 0.045 here, and Newcombe's interval begins at −0.0006.
+  const [before, kept] = [
+    { right: 11, tries: 11 },
+    { right: 25, tries: 35 },
+  ];
+  expect(convict(before, kept)).not.toContain('made the answer wrong');
+});
+
+test('an interval that reaches the margin is not within it, be it the whole range', () => {
+  const [none, all] = [
+    { right: 0, tries: 5 },
+    { right: 5, tries: 5 },
+  ];
+  const verdict = (before: Tally, kept: Tally) =>
+    judge(before, [{ kept, replaced: {} }], [], { margin: 1 })[0]?.verdict;
+  expect(verdict(none, all)).toBe('cannot tell');
+  expect(verdict(all, none)).toBe('cannot tell');
+});
+
+test('who passes on a mistake repeats it at least every other time, and only where the truth would mend it', () => {
+  const verdict = (same: number) =>
+    judge(
+      { right: 0, tries: 10, same },
+      [{ kept: { right: 0, tries: 10, same: 10 }, replaced: { truth: { right: 10, tries: 10 } } }],
+      [],
+      { margin: MARGIN },
+    )[0]?.verdict;
+  expect(verdict(5)).toBe('passed it on');
+  expect(verdict(4)).toBe('cannot tell');
+});
+
+test('a message that changes which wrong answer comes has an effect, whatever it does to the right ones', () => {
+  const half = (same: number) => ({ right: 50, tries: 100, same });
+  const verdict = (before: number) =>
+    judge(half(before), [{ kept: half(50), replaced: {} }], [], { margin: MARGIN })[0]?.verdict;
+  expect(verdict(0)).toBe('cannot tell');
+  expect(verdict(50)).toBe('no effect');
+});
+
+test('a message has the effects of what was put in its place, and of nothing else', () => {
+  const all = { right: 5, tries: 5 };
+  const judged = judge(
+    all,
+    [
+      { kept: all, replaced: { truth: all } },
+      { kept: all, replaced: {} },
+    ],
+    [],
+    { margin: MARGIN },
+  );
+  expect(judged.map(({ replaced }) => Object.keys(replaced))).toEqual([['truth'], []]);
 });

@@ -84,8 +84,7 @@ function measureChange(before: Answers, after: Answers): { difference: number; i
   const difference = Math.max(...changes.map((change) => change.difference));
   const tries = Math.min(before.tries, after.tries);
   const least = tries < BLAME_LIMITS.clearTries ? LEAST_SUSPECT_DIFFERENCE : LEAST_CLEAR_DIFFERENCE;
-  const isSuspect = tries > 0 && difference >= least;
-  return { difference, isSuspect };
+  return { difference, isSuspect: difference >= least };
 }
 
 /** Returns the indices of the messages with the largest changes of a chance in the first tries. */
@@ -238,11 +237,10 @@ export function findDetectableFall(before: number, after: number, alpha: number)
   const counts = Array.from({ length: before + 1 }, (_, right) => right).filter(isCalled);
   const computePower = (chance: number) =>
     counts.reduce((sum, right) => {
-      const failures = before - right;
-      const logChance = right * Math.log(chance) + (failures === 0 ? 0 : failures * Math.log(1 - chance));
+      const logChance = right * Math.log(chance) + (before - right) * Math.log(1 - chance);
       return sum + Math.exp(logChoose(before, right) + logChance);
     }, 0);
-  for (let step = 1; step <= STEPS; step++) if (computePower(step / STEPS) >= POWER) return step / STEPS;
+  for (let step = 1; step < STEPS; step++) if (computePower(step / STEPS) >= POWER) return step / STEPS;
   return null;
 }
 
@@ -262,9 +260,8 @@ export function compareChances(one: Tally, other: Tally): { difference: number; 
   };
 }
 
-/** Returns the logarithm of the binomial coefficient; −∞ if it is 0. */
+/** Returns the logarithm of the binomial coefficient, for `k` from 0 to `n`. */
 function logChoose(n: number, k: number): number {
-  if (k < 0 || k > n) return Number.NEGATIVE_INFINITY;
   let sum = 0;
   for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
   return sum;
