@@ -60,6 +60,17 @@ describe("a team's part of the answer cache", () => {
     for (const other of await Promise.all(others)) expect(other).toBeUndefined();
   });
 
+  test('keeps models apart whose many servers have the same beginning', async () => {
+    const at = (last: string) => ({
+      ...setup,
+      servers: `http://127.0.0.1:1/${'v1'.repeat(99)} http://${last}`,
+    });
+    const question = questionOf('a');
+    await createStoreCache(store, 'panel', at('one')).put(question, answer);
+    expect(await createStoreCache(store, 'panel', at('two')).get(question)).toBeUndefined();
+    expect(await createStoreCache(store, 'panel', at('one')).get(question)).toBeDefined();
+  });
+
   test('keeps nothing of a question whose file was missing: with it, the answer may be another', async () => {
     const cache = createStoreCache(store, 'panel', setup);
     const question = questionOf('a', { attachment: { status: 'missing', name: 'x', reason: 'none' } });

@@ -1,6 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
+import { SharedCause } from './batch.ts';
 import { Spending } from './limits.ts';
 import {
   ids,
@@ -13,7 +14,7 @@ import {
   untilAborted,
   useBatchFolder,
 } from './testing/batch-run.ts';
-import type { Reply } from './testing/results.ts';
+import { attemptOf, type Reply } from './testing/results.ts';
 
 useBatchFolder();
 
@@ -42,6 +43,11 @@ describe('limits', () => {
       prompt_tokens: 10,
       correct: false,
     });
+  });
+
+  test('of a question: it may take the whole of it', async () => {
+    await run(teamOf().askTeam, 1, { limits: { question: { tokens: 10, costUsd: 0.01 }, run: {} } });
+    expect(kept('q0')).toMatchObject({ status: 'answered' });
   });
 
   test.each([
@@ -193,3 +199,21 @@ describe('a cause that is every question’s', () => {
     expect(journal.size).toBe(2);
   });
 });
+
+test.each([
+  ['an answer from the cache', { cached: true }, true],
+  ['a question that was out of time', { status: 'timeout' }, true],
+  ['an answer', {}, false],
+] as const)(
+  'a model that fails three times counts as gone with %s in between: %s',
+  (_what, between, isGone) => {
+    const cause = new SharedCause();
+    const fail = () =>
+      cause.judge(attemptOf('a', { status: 'failed', code: 'engine', reason: 'no model' }), cause.failures);
+    fail();
+    fail();
+    cause.judge(attemptOf('b', between), cause.failures);
+    fail();
+    expect(cause.error !== undefined).toBe(isGone);
+  },
+);

@@ -8,7 +8,7 @@ import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import type { TeamCache } from './answer-cache.ts';
 import { folder, ids, journal, kept, rightly, run, teamOf, useBatchFolder } from './testing/batch-run.ts';
-import { attemptAt, attemptOf, questionOf } from './testing/results.ts';
+import { attemptAt, attemptOf, questionOf, type Reply } from './testing/results.ts';
 
 useBatchFolder();
 
@@ -172,6 +172,16 @@ describe('the answer cache in a batch', () => {
     expect(kept('q0')).not.toHaveProperty('model_calls');
     expect(kept('q1')).not.toHaveProperty('took');
     expect(cache.entries.get('What is q1?')).toEqual(kept('q1'));
+  });
+
+  test('keeps no answer that was given without a server or a tool of the team', async () => {
+    const cache = new MemoryCache();
+    const lost: Reply = {
+      answer: 'poor',
+      warnings: [{ lost: 'server', where: 'mcp', why: 'gone', agent: '0', times: 1 }],
+    };
+    await run(teamOf(({ taskId }) => (taskId === 'q0' ? lost : { answer: 'good' })).askTeam, 2, { cache });
+    expect([...cache.entries.values()]).toEqual([expect.objectContaining({ final_answer: 'good' })]);
   });
 
   test('keeps no failure, and is left alone when questions are repeated (C-11)', async () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
 import { detectLanguage, readUserDocument } from './user-document.ts';
@@ -41,4 +42,23 @@ test('a table is read without a sentence of its reader, which would count as tex
   const { text } = await readUserDocument(file);
   expect(text).toContain('| Berta |');
   expect(text).not.toMatch(/\.$/m);
+});
+
+test('a document in two languages has none to tell', () => {
+  const [english, german] = [
+    'the of and to in is was that it for ',
+    'der die das und ist nicht ein eine mit von ',
+  ];
+  expect(detectLanguage(english.repeat(5))).toBe('English');
+  expect(detectLanguage(`${english.repeat(5)}${german.repeat(5)}`)).toBeUndefined();
+});
+
+test('a document is bounded in bytes, not in characters', async () => {
+  const file = path.join(temporaryFolder(), 'long.html');
+  // The markup is not counted, and the text takes two bytes for each character.
+  writeFileSync(file, `<p>${'é'.repeat(MAX_DOCUMENT_BYTES / 2)}x</p>`);
+  await expect(readUserDocument(file)).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(`has at most ${MAX_DOCUMENT_BYTES}`),
+  });
 });

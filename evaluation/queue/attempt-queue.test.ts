@@ -1,3 +1,4 @@
+import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { attemptOf } from '../batch/testing/results.ts';
 import {
@@ -141,6 +142,53 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
     if (claim === undefined) throw new Error('nothing was waiting');
     await queue.giveBack(claim);
     expect(await queue.claim(name, 0, 'w')).toEqual(claim);
+  });
+
+  test('takes nothing back that another worker has by now, or of a batch that was ended', async () => {
+    const [late] = await claimAll();
+    if (late === undefined) throw new Error('nothing was waiting');
+    await queue.countFailure(late, 'its agent is gone');
+    const next = await queue.claim(name, 0, 'next');
+    expect(next).toEqual({ ...late, retryCount: 1 });
+    await queue.giveBack(late);
+    expect(await queue.claim(name, 0, 'third')).toBeUndefined();
+    expect(await queue.finish({ ...late, retryCount: 1 }, attemptOf('a'))).toBe(true);
+
+    const other = await queue.claim(name, 1, 'w');
+    if (other === undefined) throw new Error('nothing was waiting');
+    await queue.end(name, 2, 'cancelled');
+    await queue.giveBack(other);
+    expect(await queue.countLeft(name, 2)).toBe(0);
+  });
+
+  test('lists workers while they give signs of life, and forgets those of earlier days', async () => {
+    const state = { slots: 2, running: 1, done: 3, refuses: null };
+    for (const id of ['here', 'silent', 'old']) await queue.beat({ id, ...state });
+    const seen = async (id: string, ago: string) =>
+      execute(
+        server.url,
+        `UPDATE gaia_mesh_queue.workers SET seen = now() - interval '${ago}' WHERE id = '${id}'`,
+      );
+    await seen('here', `${QUEUE_LIMITS.heartbeatS - 5} seconds`);
+    await seen('silent', `${QUEUE_LIMITS.heartbeatS + 1} seconds`);
+    await seen('old', '25 hours');
+    expect(await queue.listWorkers()).toEqual([{ id: 'here', ...state }]);
+    await queue.leave('here');
+    expect(await queue.listWorkers()).toEqual([]);
+    expect(await execute(server.url, 'SELECT id FROM gaia_mesh_queue.workers')).toEqual([{ id: 'silent' }]);
+  });
+
+  test('refuses a batch that is larger than a file of questions may be', async () => {
+    const question = {
+      taskId: 'a',
+      question: 'x'.repeat(QUEUE_LIMITS.planBytes),
+      category: 'text',
+      truths: [],
+    };
+    await expect(queue.addBatch('large', { ...plan, questions: [question] })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`at most ${QUEUE_LIMITS.planBytes}`),
+    });
   });
 
   test('asks again what a stopped batch left undone and what its shared cause failed, and nothing else', async () => {

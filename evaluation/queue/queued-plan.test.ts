@@ -1,7 +1,7 @@
 import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { expect, test } from 'vitest';
 import { loadTeam } from '../teams/load-team.ts';
-import { listLocalParts } from './queued-plan.ts';
+import { listLocalParts, queuedPlanSchema } from './queued-plan.ts';
 
 const agent = (more: object) => ({ agents: [{ id: 'a', tool: 'answer', ...more }], final: 'a' });
 
@@ -21,6 +21,25 @@ test.each([
 ])('a team with %s names a part of the worker’s machine', (_what, change, expected) => {
   const team = teamSchema.parse({ ...loadTeam('single'), ...change });
   expect(listLocalParts(team)).toEqual([expected]);
+});
+
+test.each([
+  ['note.txt', true],
+  ['../note.txt', false],
+  ['/etc/passwd', false],
+  ['..\\note.txt', false],
+  ['', false],
+])('the file of a question may be named %j: %s', (fileName, isTaken) => {
+  const queued = {
+    version: 1,
+    gaia_mesh: '0',
+    teams: [{ team: loadTeam('single'), model: 'm', prompt_version: 'p', in_order: false }],
+    questions: [{ taskId: 'a', question: '?', category: 'text', truths: [], fileName }],
+    repeat: 1,
+    limits: {},
+    setup: {},
+  };
+  expect(queuedPlanSchema.safeParse(queued).success).toBe(isTaken);
 });
 
 test.each(['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'])(

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
+import https from 'node:https';
 import net from 'node:net';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
+import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { dataToolPlace } from '@gaia-mesh/tools/fixtures/data-tool-place.ts';
 import { callService, type ServiceCall } from '@gaia-mesh/tools/web/call-service.ts';
@@ -435,6 +438,27 @@ describe('a service that a tool asks', () => {
     expect(own.seen.map(({ headers }) => headers.authorization)).toEqual(Array(2).fill(`Bearer ${TOKEN}`));
     expect(storage.seen).toHaveLength(1);
     expect(JSON.stringify(storage.seen)).not.toContain(TOKEN);
+  });
+
+  test('leads from TLS to no connection without it', async () => {
+    const certificate = await createSelfSigned();
+    if (certificate === null) throw new Error('openssl is not there');
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const other = await trap();
+    const own = https.createServer({ ...certificate }, (_request, response) =>
+      response.writeHead(302, { Location: `http://${other.host}/file` }).end(),
+    );
+    const port = await listenOnPlace(own, { port: 0 });
+    ends.push(() => {
+      vi.unstubAllEnvs();
+      own.closeAllConnections();
+      own.close();
+    });
+    const call: ServiceCall = { service: 'huggingface', path: '/file' };
+    await expect(ask(call, `https://127.0.0.1:${port}`)).rejects.toThrow(
+      /redirects a GET to http:.* not followed/,
+    );
+    expect(other.connections()).toBe(0);
   });
 
   test('leads to no other scheme and no user, and not around for ever', async () => {

@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import net from 'node:net';
 import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Admission } from './listen.ts';
+import { Admission, listenInPrivate } from './listen.ts';
 
 class FakeConnection extends EventEmitter {
   isOpen = true;
@@ -118,4 +121,21 @@ describe('known connections', () => {
     one?.destroy();
     expect(admission.admit(other ?? new FakeConnection(), exchange())).toBe(true);
   });
+});
+
+it('a private socket leaves no folder, neither when it is removed nor when the server cannot listen', async () => {
+  const folder = temporaryFolder();
+  vi.stubEnv('TMPDIR', folder);
+  try {
+    const server = net.createServer();
+    const { file, remove } = await listenInPrivate(server);
+    expect(existsSync(file)).toBe(true);
+    await expect(listenInPrivate(server)).rejects.toThrow();
+    expect(readdirSync(folder)).toHaveLength(1);
+    server.close();
+    remove();
+    expect(readdirSync(folder)).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -175,6 +175,8 @@ describe('a URL', () => {
     ['http://', /is not a URL/],
     [`http://example.org/${'x'.repeat(9000)}`, /is not a URL/],
     ['http://user:secret@example.org/', /holds a user or a password/],
+    ['http://:secret@example.org/', /holds a user or a password/],
+    ['http://user@example.org/', /holds a user or a password/],
   ])('like %j is refused (RA-38)', async (url, message) => {
     await expect(fetchText(url)).rejects.toThrow(message);
   });
@@ -194,6 +196,21 @@ describe('a URL', () => {
 });
 
 describe('an answer', () => {
+  test.each([
+    ['was not read', async () => 'enough'],
+    ['its reader refused', () => Promise.reject(new MeshError('tool', 'of no use'))],
+  ])('that %s keeps no connection', async (_what, use) => {
+    const closed = Promise.withResolvers<void>();
+    const server = await serve((request, response) => {
+      request.socket.once('close', () => closed.resolve());
+      response.write('the beginning of a page without an end');
+    });
+    const environment = { GAIA_MESH_ALLOW_PRIVATE_HOSTS: '127.0.0.1' };
+    const options = { environment, timeoutMs: 100_000, signal: new AbortController().signal };
+    await fetchPublic(server.url, options, use).catch(() => undefined);
+    await closed.promise;
+  });
+
   test('comes with its type, charset and last address', async () => {
     const server = await serve((request, response) => {
       if (request.url === '/') return void response.writeHead(307, { location: '/b?c=1' }).end();

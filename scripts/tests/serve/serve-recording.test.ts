@@ -131,6 +131,16 @@ describe('a recorded request', () => {
     await expect(call(client, { amount: 1, extra: { a: 1 } })).rejects.toThrow(/extra is new/);
   });
 
+  test.each([
+    ['a long word of people', 'InternationalHarbourRecords', 'InternationalHarbourMasters'],
+    ['a date without a time', '2026-11-24', '2026-11-25'],
+    ['a short number', 'berth 42', 'berth 43'],
+  ])('is another one with another %s', async (_what, recorded, sent) => {
+    const served = await play(writeLog(callLines(1, { query: recorded }, said('found'))));
+    open.push(served);
+    await expect(call(await connectMcp(served), { query: sent })).rejects.toThrow('not recorded');
+  });
+
   test('that was sent several times gets its replies in their order, then the last one again', async () => {
     const lines = [...callLines(1, { n: 1 }, said('first')), ...callLines(2, { n: 1 }, said('second'))];
     const served = await play(writeLog(lines));
@@ -148,7 +158,13 @@ describe('a recorded request', () => {
     const error = { code: -32050, message: 'the harbour is closed' };
     const served = await play(writeLog(callLines(1, {}, { error })));
     open.push(served);
-    await expect(call(await connectMcp(served), {})).rejects.toMatchObject({ code: -32050 });
+    const client = await connectMcp(served);
+    await expect(call(client, {})).rejects.toMatchObject({ code: -32050 });
+    // More of them than may run or wait at once, one group after the other: an error keeps no turn.
+    for (let group = 0; group < 5; group++)
+      expect(
+        await Promise.all(Array.from({ length: 64 }, () => call(client, {}).catch(({ code }) => code))),
+      ).toEqual(Array(64).fill(-32050));
   });
 
   test('is answered after the recorded time', async () => {
