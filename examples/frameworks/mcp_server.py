@@ -1,4 +1,4 @@
-"""examples/frameworks/mcp-team.yaml starts it: a plain MCP server (official SDK) whose tool is a member of a team."""
+"""python3 examples/frameworks/mcp_server.py: a plain MCP server (official SDK) on its standard input and output."""
 
 from mcp.server import MCPServer
 
