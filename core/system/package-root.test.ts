@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { codeFolder, findPackageFolders, listReadablePaths } from './package-root.ts';
 
@@ -40,4 +42,28 @@ test('agents may read code and packages, and not the folder above them', () => {
   expect(readable).not.toContain(codeFolder + path.sep);
   // Without the end the name would let through folders whose names begin alike.
   for (const item of readable) expect(item.endsWith(path.sep) || path.extname(item) === '.json').toBe(true);
+});
+
+test('a process with few rights, as an agent of an installed package, hands its own on to its children', async () => {
+  const store = path.join(root, 'hoisted', 'node_modules');
+  const code = path.join(store, 'gaia-mesh');
+  mkdirSync(path.join(code, 'dist'), { recursive: true });
+  const granted = [
+    path.join(code, 'dist'),
+    store,
+    path.join(codeFolder, 'core'),
+    path.join(codeFolder, 'package.json'),
+  ];
+  const script = `import { findPackageFolders } from ${JSON.stringify(import.meta.resolve('./package-root.ts'))};
+    console.log(findPackageFolders(${JSON.stringify(code)}).join());`;
+  const file = path.join(code, 'dist', 'agent.mjs');
+  writeFileSync(file, script);
+
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--permission',
+    ...granted.map((name) => `--allow-fs-read=${name}${name.endsWith('.json') ? '' : path.sep}`),
+    file,
+  ]);
+
+  expect(stdout.trim()).toBe(store + path.sep);
 });

@@ -50,12 +50,16 @@ export function findPackageFolders(folder: string): string[] {
   return above === folder ? here : [...here, ...findPackageFolders(above)];
 }
 
-/** Returns false for a folder that this process may not read either: its child could not use it. */
+/**
+ * Returns false for a folder that this process may not read either: its child could not use it. Node denies a folder itself,
+ * though it grants all that is in it, when a path that was granted before begins with its name, as those of an installed package do.
+ */
 function isReadable(folder: string): boolean {
   try {
     return existsSync(folder);
   } catch (error) {
-    if (readSystemCode(error) === 'ERR_ACCESS_DENIED') return false;
+    if (readSystemCode(error) === 'ERR_ACCESS_DENIED')
+      return process.permission.has('fs.read', path.join(folder, 'package.json'));
     throw error;
   }
 }
