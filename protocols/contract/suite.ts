@@ -189,9 +189,14 @@ function checkTrailingBytes(run: ContractRun, packet: Packet): void {
   }
 }
 
+/** Bits at the start, where formats have their tags and lengths: each is flipped. */
+const FLIPPED_WHOLE_BITS = 64 * 8;
+/** Distance of the bits that are flipped behind them: it has no factor in common with 8, so that every bit of a byte has its turn. */
+const FLIP_STEP = 5;
+
 function checkBitFlips(run: ContractRun): void {
   const blob = Buffer.from(run.encode(fullPacket));
-  for (let bit = 0; bit < blob.length * 8; bit++) {
+  for (let bit = 0; bit < blob.length * 8; bit += bit < FLIPPED_WHOLE_BITS ? 1 : FLIP_STEP) {
     const flipped = Buffer.from(blob);
     flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     assertSound(run, flipped, `bit ${bit & 7} of byte ${bit >> 3} flipped`);
