@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -257,6 +257,7 @@ os.unlink("large")
     'dies with an agent that is killed, in the middle of an endless loop',
     async () => {
       const other = new RestrictedAgent();
+      cpSync(path.join(agent.workspace, '.cache'), path.join(other.workspace, '.cache'), { recursive: true });
       const busy = other.call({
         tool: 'python-repl',
         input: { code: 'while True: pass', timeout_s: 5 },

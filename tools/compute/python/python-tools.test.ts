@@ -180,24 +180,26 @@ describe('Python', () => {
   });
 
   test('calls of one task are run in their order', async () => {
-    await repl('order = []', { taskId: 'queue' });
-    const calls = [1, 2, 3, 4, 5].map((n) => repl(`order.append(${n})\norder`, { taskId: 'queue' }));
+    await repl('order = []');
+    const calls = [1, 2, 3, 4, 5].map((n) => repl(`order.append(${n})\norder`));
     const [, , , , last] = await Promise.all(calls);
     expect(last?.text).toBe('[1, 2, 3, 4, 5]\n');
   });
 
-  test('two interpreters compute at a time, others wait for their turn', async () => {
-    const code =
-      'import time\nbegun = time.time()\nwhile time.time() < begun + 0.3: pass\n[begun, time.time()]';
-    const replies = await Promise.all(['p1', 'p2', 'p3', 'p4'].map((taskId) => repl(code, { taskId })));
-    const spans: [number, number][] = replies.map((reply) => JSON.parse(textOf(reply)));
-    const atOnce = spans.map(([begun]) => spans.filter(([from, to]) => from <= begun && begun < to).length);
-    expect(Math.max(...atOnce)).toBeLessThanOrEqual(2);
-  });
-
-  test('a task whose interpreter had to make room is told so', async () => {
+  test('four interpreters are kept, and a task whose interpreter had to make room is told so; two compute at a time, others wait', async () => {
+    const others = ['p1', 'p2', 'p3', 'p4'];
     await repl('name = 1', { taskId: 'first' });
-    for (const taskId of ['r1', 'r2', 'r3', 'r4']) await repl('1', { taskId });
+    for (const taskId of others) await repl('kept = 1', { taskId });
+
+    const code =
+      'import time\nbegun = time.time()\nwhile time.time() < begun + 0.3: pass\n[kept, begun, time.time()]';
+    const replies = await Promise.all(others.map((taskId) => repl(code, { taskId })));
+    const spans: [number, number, number][] = replies.map((reply) => JSON.parse(textOf(reply)));
+    const atOnce = spans.map(
+      ([, begun]) => spans.filter(([, from, to]) => from <= begun && begun < to).length,
+    );
+    expect(Math.max(...atOnce)).toBeLessThanOrEqual(2);
+
     const text = textOf(await repl('"name" in globals()', { taskId: 'first' }));
     expect(text).toMatch(/^False\n\[the names of earlier calls are gone: other tasks needed the room/);
   });
@@ -296,7 +298,7 @@ describe('Python', () => {
     );
     expect(tooMuch.data).toMatchObject({ status: 'error', error: 'MemoryError' });
     const tooLong = await ask(
-      { tool: 'python-repl', input: { code: 'while True: pass' }, taskId: 'short' },
+      { tool: 'python-repl', input: { code: 'while True: pass' }, taskId: 'small' },
       { python_timeout_s: 0.5 },
     );
     expect(tooLong.message).toContain('stopped after 0.5 s');
