@@ -87,7 +87,8 @@ export function openRealm(host: RealmHost): Realm {
       throw new Fault(`${what} is not to be had`);
     }
   };
-  const inner = (bytes: Uint8Array) => new Bytes(bytes).slice();
+  // The constructor copies: neither the view nor its buffer is the host's.
+  const inner = (bytes: Uint8Array) => new Bytes(bytes);
 
   class Decoder {
     readonly #isWide: boolean;
