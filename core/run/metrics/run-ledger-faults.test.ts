@@ -157,4 +157,15 @@ describe('faults in the ledger', () => {
     expect(differences).toEqual([]);
     expect(lines?.unsent_bytes).toBe(24 + 7 + 2 - 12);
   });
+
+  it('find bytes that a lost connection sent and that neither the agent’s counts nor the faults have', () => {
+    const { network, faults } = faultyRun();
+    const former = linkTo('b', { counts: {}, socket: { bytesWritten: 12, bytesRead: 0, pendingBytes: 0 } });
+    former.alive = false;
+    network.formerLinks.push(former);
+
+    expect(buildRunLedger(network, { faults }).differences).toEqual([
+      'faults: the sockets wrote 12 bytes that no ledger has',
+    ]);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createLedgerLine } from '../../contracts/ledger.ts';
 import { MAX_PACKET_TYPES } from '../../contracts/limits.ts';
 import { OTHERS } from '../../contracts/others.ts';
 import { DOC_INIT } from '../../contracts/packet.ts';
@@ -56,6 +57,25 @@ describe('the ledger of a run', () => {
 });
 
 describe('the ledger of a run that was written by hand', () => {
+  it('misses the books of a living agent that has some, and not those of one that is lost or has none', () => {
+    const { network, a, b } = handMadeRun();
+    a.ledgerReport = undefined;
+    const decoded = new Map([[a, new Map([['note', lineOf(10)]])]]);
+    expect(buildRunLedger(network, { decoded }).differences).toEqual(['agent a (as) handed in no ledger']);
+    a.alive = false;
+    expect(buildRunLedger(network, { decoded }).differences).toEqual([]);
+    const { counts } = a;
+    const socket = { bytesWritten: 146, bytesRead: 59, pendingBytes: 0 };
+    network.links = [linkTo('a', { counts, socket, emits: [] }), b];
+    expect(buildRunLedger(network).differences).toEqual([]);
+  });
+
+  it('has no line for a document that the hub did not send', () => {
+    const { network } = handMadeRun();
+    network.ownLine = createLedgerLine();
+    expect(Object.keys(buildRunLedger(network).types)).toEqual(['note', 'data_event']);
+  });
+
   it('has each sum', () => {
     expect(buildRunLedger(handMadeRun().network)).toEqual({
       balanced: true,

@@ -169,6 +169,23 @@ describe('what a server did not say', () => {
     expect(ledger.figures).toEqual({ prompt: [], completion: [], estimated: false, uncounted: 2 });
   });
 
+  test('has figures where only the prompt or only the reply has tokens', () => {
+    const none = {
+      ...once,
+      promptTokens: 0,
+      completionTokens: 0,
+      counted: { ...once.counted, parts: [], completion: { answer: 0, reasoning: 0, tool_calls: 0 } },
+    };
+    const add = (more: Partial<typeof none>) => {
+      const ledger = new TokenLedger();
+      ledger.add({ ...none, ...more });
+      return ledger.figures;
+    };
+    expect(add({ promptTokens: 3 })).toMatchObject({ prompt: [{ tokens: 3 }], completion: [] });
+    expect(add({ completionTokens: 3 })).toMatchObject({ prompt: [], completion: [{ tokens: 3 }] });
+    expect(add({})).toBeUndefined();
+  });
+
   test('makes the whole ledger an estimate where one model’s encoding is not public', () => {
     const ledger = new TokenLedger();
     ledger.add(once);
@@ -176,6 +193,12 @@ describe('what a server did not say', () => {
     ledger.add({ ...once, counted: { ...once.counted, known: false } });
     ledger.add(once);
     expect(ledger.figures?.estimated).toBe(true);
+
+    const sure = new TokenLedger();
+    sure.add(once);
+    const sum = (...ledgers: TokenLedger[]) => sumLedgers(ledgers.flatMap(({ figures }) => figures ?? []));
+    expect(sum(sure, ledger)?.estimated).toBe(true);
+    expect(sum(sure, sure)?.estimated).toBe(false);
   });
 });
 
