@@ -49,6 +49,16 @@ describe('what teams made of the same questions', () => {
     expect(plain(describeMissing(view))).toContain('Not asked yet: panel 30 of 40.');
   });
 
+  test('has the time at which the last attempt ended, also of a batch that was interrupted', () => {
+    const end = (result: Parameters<typeof sampleSource>[0]['result']) =>
+      readBatchData(sampleSource({ repeat: 3, result })).endedAt;
+    expect(end(({ cycle, index }) => ({ ended_at: 1000 * cycle + index }))).toBe(3003);
+    expect(
+      end(({ cycle, index }) => (cycle === 1 && index < 3 ? { ended_at: 1000 + index } : undefined)),
+    ).toBe(1002);
+    expect(end(() => undefined)).toBeNull();
+  });
+
   test('says that no difference is detected where there is none to see', () => {
     const view = readBatchData(
       sampleSource({

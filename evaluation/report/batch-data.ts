@@ -109,10 +109,14 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
 
 function findEnd({ head, questions, read }: FinishedBatch): number | null {
   let last: number | null = null;
-  for (const { name } of head.teams)
-    for (const { taskId } of questions) {
-      const ended = read({ task_id: taskId, team: name, cycle: head.repeat })?.ended_at;
-      if (ended !== undefined && ended > (last ?? 0)) last = ended;
-    }
+  // A batch that was interrupted has not come to all cycles.
+  for (const { name: team } of head.teams)
+    for (const { taskId: task_id } of questions)
+      for (let cycle = head.repeat; cycle > 0; cycle--) {
+        const ended = read({ task_id, team, cycle })?.ended_at;
+        if (ended === undefined) continue;
+        if (ended > (last ?? 0)) last = ended;
+        break;
+      }
   return last;
 }
