@@ -79,6 +79,16 @@ describe('the scoring API', () => {
     await expect(api.questions()).rejects.toThrow(message);
   });
 
+  test('is asked for the file of a question alone, whatever its id is', async () => {
+    const id = '../submit?a=b#c';
+    const bytes = Buffer.from('1,2');
+    const { api, server } = await apiOf({ files: { [id]: { name: 'a.csv', bytes } } });
+    const target = path.join(folder, 'a.csv');
+    expect(await api.file(id, target)).toMatchObject({ bytes: 3 });
+    expect(readFileSync(target)).toEqual(bytes);
+    expect(server.requests).toEqual([`GET /files/${encodeURIComponent(id)}`]);
+  });
+
   test('that is busy is asked again, five times at most', async () => {
     const patient = await apiOf({ refusals: 5 });
     expect((await patient.api.questions()).questions).toHaveLength(2);

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { MAX_DECODED_VALUES } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -72,6 +73,22 @@ describe('JSON-RPC', () => {
     const { said } = imported(log);
 
     expect(said).toEqual(['client>server ping', 'server>client ping.result', 'client>server tools/list']);
+  });
+
+  test('takes no word for a direction that both sides have said', () => {
+    const params = { messages: [] };
+    const log = lines(
+      { type: 'request', message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } } },
+      { type: 'request', message: { jsonrpc: '2.0', id: 2, method: 'sampling/createMessage', params } },
+      { type: 'response', message: { jsonrpc: '2.0', id: 2, result: {} } },
+      { type: 'response', message: { jsonrpc: '2.0', id: 1, result: {} } },
+    );
+    expect(imported(log, 'mcp').said).toEqual([
+      'client>server tools/call',
+      'server>client sampling/createMessage',
+      'client>server sampling/createMessage.result',
+      'server>client tools/call.result',
+    ]);
   });
 
   test('comes in batches, and in lines of request and response', () => {
@@ -290,4 +307,34 @@ describe('a hostile or broken file', () => {
       { numRuns: 400 },
     );
   });
+});
+
+describe('a log of chats', () => {
+  const user = { role: 'user', content: 'hello' };
+  const assistant = { role: 'assistant', content: 'yes' };
+
+  test.each([
+    [{ prompt_tokens: 10, completion_tokens: 5 }, 15],
+    [{ input_tokens: 10, output_tokens: 5 }, 15],
+    [{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 17 }, 17],
+    [{ prompt_tokens: 10 }, 10],
+    [undefined, 0],
+  ])('has the tokens of prompt and reply with the reply: %j', (usage, tokens) => {
+    const response = { choices: [{ message: assistant }], usage };
+    const { packets } = imported(lines({ request: { model: 'm', messages: [user] }, response }));
+    expect(packets.map(({ token_used }) => token_used)).toEqual([0, tokens]);
+  });
+
+  test('has each message of the user answered once', () => {
+    const { packets } = imported(
+      lines({ model: 'm', messages: [user, assistant, assistant, user, assistant] }),
+    );
+    const place = (id: string | undefined) => packets.findIndex((packet) => packet.id === id);
+    expect(packets.map(({ reply_to }) => place(reply_to))).toEqual([-1, 0, -1, -1, 3]);
+  });
+});
+
+test('a log of more values than memory has room for is refused before they are made', () => {
+  const file = `[${'0,'.repeat(MAX_DECODED_VALUES)}0]`;
+  expect(() => imported(file, 'mcp')).toThrow(/split it into several files/);
 });
