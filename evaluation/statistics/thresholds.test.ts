@@ -258,6 +258,13 @@ it('refuses a condition on what was not measured, and says of which arm', () => 
   );
 });
 
+it('refuses an arm that will not be measured before anything is, where the arms are known', () => {
+  expect(parseThreshold('a.bytes > 2x b', ['a', 'b'])).toEqual(parseThreshold('a.bytes > 2x b'));
+  expect(parseThreshold('a.time > 2x saved', ['a']).times).toBe('saved');
+  for (const text of ['c.bytes > 2', 'a.bytes > 2x c'])
+    expect(() => parseThreshold(text, ['a', 'b'])).toThrow(/expected one of the arms a, b; got c/);
+});
+
 it('names the other arm where that one has no figure', () => {
   const figures: ThresholdFigures = {
     arms: ['a', 'b'],

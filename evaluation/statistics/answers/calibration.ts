@@ -29,10 +29,10 @@ export class Calibration {
   add(chance: number | undefined, isRight: boolean): void {
     this.#questions += 1;
     const bin = chance === undefined ? undefined : this.#bins[Math.min(BINS - 1, Math.floor(chance * BINS))];
-    if (bin === undefined || chance === undefined) return;
+    if (bin === undefined) return;
     bin.given += 1;
     bin.right += isRight ? 1 : 0;
-    bin.chances += chance;
+    bin.chances += chance ?? 0;
   }
 
   figures(): CalibrationFigures {
@@ -52,7 +52,6 @@ export class Calibration {
     let left = wanted;
     let right = 0;
     for (const bin of this.#bins.toReversed()) {
-      if (bin.given === 0) continue;
       right += bin.right * Math.min(1, left / bin.given);
       left -= bin.given;
       if (left <= 0) return wanted === 0 ? null : right / wanted;
