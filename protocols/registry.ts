@@ -19,7 +19,7 @@ const adapters = createRegistry<ProtocolAdapter>('adapter', {
   'anp-e2ee': async () => (await import('./anp-e2ee.ts')).anpE2ee,
 });
 
-/** What each adapter writes, in a line of `list adapters`. */
+/** A description of each adapter for `list adapters`. */
 const SUMMARIES: Readonly<Record<string, string>> = {
   json: 'compact JSON',
   msgpack: 'MessagePack, which every implementation reads',

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { readChosenTasks } from '../questions/task-source.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { chooseResultFolder } from './batch-places.ts';
-import { commaList, defineTable, flag, option, outputFolder, text } from './option-table.ts';
+import { commaList, defineTable, flag, option, output, text } from './option-table.ts';
 import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
 import { EMBEDDED, planRun, type RunPlan } from './run-plan.ts';
 import { loadTeams } from './team-options.ts';
@@ -27,7 +27,11 @@ export const benchTable = defineTable({
     answer: option('<text>', 'score against this answer', text.optional()),
     tasks: option('<file>', 'run many tasks from JSON lines, CSV or Parquet', text.optional()),
     scorer: option('<name>', 'score with this scorer as well', text.optional()),
-    out: option('<dir>', 'write results to this folder (default: the project root)', outputFolder.optional()),
+    out: option(
+      '<dir>',
+      'write results to this folder (default: the project root)',
+      output.folder.optional(),
+    ),
     // A gaia has several teams, whose agents have the same ids.
     external: option('<ids>', 'use agents that you started yourself, e.g. 1,2', commaList.default([])),
     ...teamShape,

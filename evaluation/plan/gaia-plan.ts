@@ -11,7 +11,7 @@ import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { BASELINE } from '../results/baseline.ts';
 import { describeExposure, findFilesFolder, type GaiaPaths, resolveGaiaPaths } from './batch-places.ts';
-import { choice, commaList, defineTable, flag, noFlag, option, outputFile, text } from './option-table.ts';
+import { choice, commaList, defineTable, flag, noFlag, option, output, text } from './option-table.ts';
 import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { hasStore, loadTeams } from './team-options.ts';
@@ -46,7 +46,11 @@ export const gaiaTable = defineTable({
     api: option('<url>', 'fetch questions from a scoring API, and submit answers', text.optional()),
     random: flag('ask one random question of the scoring API'),
     out: option('<file>', 'write answers to this file (default: runs/gaia/answers.jsonl)', text.optional()),
-    submission: option('<file>', 'save the submission for a scoring API to this file', outputFile.optional()),
+    submission: option(
+      '<file>',
+      'save the submission for a scoring API to this file',
+      output.file.optional(),
+    ),
     username: option('<name>', 'submit under this name (default: HF_USERNAME)', text.optional()),
     agentCode: option('<url>', "link the agents' code in the submission", text.optional()),
     ...teamShape,
@@ -65,7 +69,7 @@ export const gaiaTable = defineTable({
     cacheFile: option(
       '<file>',
       'read and write cached answers as a {question: answer} file',
-      outputFile.optional(),
+      output.file.optional(),
     ),
     write: flag('write the results to docs/results (in a checkout)'),
     json: flag('print the summary as JSON'),

@@ -138,11 +138,12 @@ function parseNumber(message: string, isAllowed: (value: number) => boolean, kin
     );
 }
 
-/** A file that is written when the work is done, when it would be too late to say that a folder has its name. */
-export const outputFile = z.string().superRefine(checkOutput('file', 'it is a folder: name a file.'));
-
-/** A folder for results, which is made if it is missing. */
-export const outputFolder = z.string().superRefine(checkOutput('folder', 'it is a file: name a folder.'));
+/** Schemas of the places of results, which are checked before the work whose results go there. */
+export const output = {
+  file: z.string().superRefine(checkOutput('file', 'it is a folder: name a file.')),
+  /** A folder, which is made if it is missing. */
+  folder: z.string().superRefine(checkOutput('folder', 'it is a file: name a folder.')),
+};
 
 /** Returns a check that the place of an output is of its kind or free, below a folder. */
 function checkOutput(kind: 'file' | 'folder', message: string) {
@@ -158,7 +159,7 @@ function checkOutput(kind: 'file' | 'folder', message: string) {
 }
 
 /** The address of a store. Its error is not the schema's, which would repeat the password. */
-export const storeAddress = outputFile.transform((address) => {
+export const storeAddress = output.file.transform((address) => {
   const url = /^postgres(ql)?:/i.test(address) ? URL.parse(address) : null;
   if (url === null || url.password === '') return address;
   throw new MeshError(

@@ -121,6 +121,11 @@ function createEntry(
     name,
     implementation,
     packages,
-    load: () => (packages.length === 0 ? load() : withPackage(packages.join(' '), `--stacks ${name}`, load)),
+    load: () =>
+      withPackage(packages.join(' '), `--stacks ${name}`, () => {
+        // The stack loads its packages when it opens, and what is missing is to be said before anything is measured.
+        for (const spec of packages) import.meta.resolve(spec.replace(/(?<=.)@.*$/, ''));
+        return load();
+      }),
   };
 }

@@ -19,7 +19,7 @@ export type ExportRun = (archive: string, name?: string) => Promise<boolean>;
 export async function runExporter(otlp: string | undefined): Promise<ExportRun> {
   if (otlp === undefined) return async () => true;
   const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
-  const target = await openOtlp(otlp);
+  const target = await openOtlp(otlp, '--otlp');
   return async (archive, name) => {
     if (!existsSync(archive)) return true;
     try {

@@ -13,7 +13,7 @@ import {
   defineTable,
   flag,
   option,
-  outputFolder,
+  output,
   portFrom,
   seconds,
   storeAddress,
@@ -75,7 +75,7 @@ const agentTable = defineTable({
     prompt: option('<file>', "use this prompt instead of the tool's", text.optional()),
     files: option('<dir>', 'read task files from this folder', text.optional()),
     store: option('<file|url>', 'keep attempts in this database', storeAddress.optional()),
-    workspace: option('<dir>', 'write to this folder (default: workspaces/<id>)', outputFolder.optional()),
+    workspace: option('<dir>', 'write to this folder (default: workspaces/<id>)', output.folder.optional()),
     resume: flag('continue with the memory of an agent that died'),
   }),
   common: [

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -7,8 +7,7 @@ import {
   choice,
   defineTable,
   option,
-  outputFile,
-  outputFolder,
+  output,
   text,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -22,7 +21,7 @@ interface ExportFormat {
   /** The default of `--out`. */
   readonly out: string;
   /** The schema of the place to which it writes: a file, which may be an address, or a folder. */
-  readonly place: typeof outputFile;
+  readonly place: typeof output.file;
   /** Writes the content of `archive` to `out`, a path as the user typed it; returns what was written, in words. */
   readonly write: (archive: string, out: string) => Promise<string>;
 }
@@ -32,16 +31,16 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
   otlp: {
     about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
     out: 'spans.jsonl',
-    place: outputFile,
+    place: output.file,
     write: async (archive, out) => {
       const { openOtlp } = await import('@gaia-mesh/evaluation/export/otlp/otlp-target.ts');
-      return (await openOtlp(out)).export(archive);
+      return (await openOtlp(out, '--out')).export(archive);
     },
   },
   parquet: {
     about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
     out: 'data',
-    place: outputFolder,
+    place: output.folder,
     write: async (archive, out) => {
       const { writeParquet } = await import('@gaia-mesh/evaluation/export/parquet/write-parquet.ts');
       return writeParquet(archive, out);
@@ -50,7 +49,7 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
   perfetto: {
     about: 'a trace for ui.perfetto.dev: who worked when, and because of what',
     out: 'trace.json',
-    place: outputFile,
+    place: output.file,
     write: async (archive, out) => {
       const { writePerfetto } = await import('@gaia-mesh/evaluation/export/perfetto.ts');
       return writePerfetto(archive, out);
@@ -87,6 +86,7 @@ async function run({ archive, as, out }: z.output<typeof exportTable.options>): 
 function resolveArchive(archive: string | undefined): string {
   if (archive === undefined) return findLastArchive();
   const file = resolveUserPath(archive);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) return findLastArchive(file);
   if (existsSync(file)) return file;
   throw new MeshError('config', `${file}: there is no such file`);
 }

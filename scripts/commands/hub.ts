@@ -18,7 +18,7 @@ import {
   commaList,
   defineTable,
   option,
-  outputFile,
+  output,
   seconds,
   text,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
@@ -43,7 +43,7 @@ const hubTable = defineTable({
       choice(['on', 'off']).default('on'),
     ),
     wait: option('<seconds>', 'wait this long for agents to listen', seconds.default(10)),
-    record: option('<file>', 'write a recording for compare --recording', outputFile.optional()),
+    record: option('<file>', 'write a recording for compare --recording', output.file.optional()),
     stallTimeout: option(
       '<seconds>',
       'disconnect agents that accept no bytes for this long',

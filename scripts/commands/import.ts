@@ -9,7 +9,7 @@ import {
   defineTable,
   flag,
   option,
-  outputFile,
+  output,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
@@ -27,7 +27,7 @@ const importTable = defineTable({
     format: option('<format>', 'choose the format, as --as does', choice(formatNames).optional(), {
       isHidden: true,
     }),
-    out: option('<file>', 'write the recording to this file', outputFile.default('recording.jsonl')),
+    out: option('<file>', 'write the recording to this file', output.file.default('recording.jsonl')),
     json: flag('print the report as JSON'),
   }),
 });

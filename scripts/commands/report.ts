@@ -3,7 +3,7 @@ import path from 'node:path';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem } from '@gaia-mesh/evaluation/history/results-folder.ts';
-import { argument, defineTable, option, outputFile } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { argument, defineTable, option, output } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import { type ResultFile, readReport } from '@gaia-mesh/evaluation/report/report.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -20,7 +20,7 @@ const reportTable = defineTable({
       'show this archive, comparison.json or batch (default: last run)',
       z.string().optional(),
     ),
-    out: option('<file>', 'write the page to this file (default: report.html)', outputFile.optional()),
+    out: option('<file>', 'write the page to this file (default: report.html)', output.file.optional()),
   }),
 });
 

@@ -6,7 +6,7 @@ import {
   defineTable,
   flag,
   option,
-  outputFolder,
+  output,
   seconds,
   storeAddress,
   wholeNumber,
@@ -36,7 +36,7 @@ const workerTable = defineTable({
     out: option(
       '<dir>',
       'write logs and files of the teams here (default: runs/worker)',
-      outputFolder.optional(),
+      output.folder.optional(),
     ),
     trustBatches: flag('allow batches that name commands and files of this machine'),
   }),

@@ -31,9 +31,13 @@ interface OtlpTarget {
  * @throws MeshError `usage` for another kind of URL, `config` if the packages are not installed, `io` for a folder that cannot be
  * written
  */
-export async function openOtlp(target: string): Promise<OtlpTarget> {
-  const url = parseTargetUrl(target);
-  const otlp = await withPackage(PACKAGES, '--otlp', () => import('./open-telemetry.ts'));
+export async function openOtlp(target: string, option: '--otlp' | '--out'): Promise<OtlpTarget> {
+  const url = parseTargetUrl(target, option);
+  const otlp = await withPackage(
+    PACKAGES,
+    option === '--out' ? 'export --as otlp' : option,
+    () => import('./open-telemetry.ts'),
+  );
   if (url !== undefined) {
     const hasContents = process.env[CAPTURE] === 'true';
     return {
@@ -70,15 +74,18 @@ export async function openOtlp(target: string): Promise<OtlpTarget> {
   };
 }
 
-function parseTargetUrl(target: string): string | undefined {
+function parseTargetUrl(target: string, option: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(target)) return undefined;
   if (!URL.canParse(target) || !/^https?:$/.test(new URL(target).protocol))
-    throw new MeshError('usage', `--otlp: expected a file or an http(s) URL of a collector, not ${target}`);
+    throw new MeshError(
+      'usage',
+      `${option}: expected a file or an http(s) URL of a collector, not ${target}`,
+    );
   const { username, password } = new URL(target);
   if (username !== '' || password !== '')
     throw new MeshError(
       'usage',
-      '--otlp: a URL here takes no name and password, since commands are recorded; set OTEL_EXPORTER_OTLP_HEADERS',
+      `${option}: a URL here takes no name and password, since commands are recorded; set OTEL_EXPORTER_OTLP_HEADERS`,
     );
   return target;
 }

@@ -24,8 +24,8 @@ const PROBE_BYTES = 200;
  */
 export async function writeParquet(file: string, out: string): Promise<string> {
   const folder = resolveUserPath(out);
-  checkWritable(folder);
   const tables = isComparison(file) ? [buildRoundsTable(file)] : buildRunTables(await readExportedRun(file));
+  checkWritable(folder);
   for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), encodeTable(table));
   const names = tables.map(({ name, rows }) => `${name}.parquet (${rows})`).join(', ');
   return `written to ${folder}: ${names}`;

@@ -8,7 +8,7 @@ import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { readBatchHead } from '@gaia-mesh/evaluation/batch/journal/batch-head.ts';
 import { lockBatch } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { deriveBatchPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { defineTable, flag, option, outputFolder } from '@gaia-mesh/evaluation/plan/option-table.ts';
+import { defineTable, flag, option, output } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
@@ -18,7 +18,7 @@ import { defineOptions } from '../../command-line/options.ts';
 
 const cleanTable = defineTable({
   options: z.object({
-    out: option('<dir>', 'delete runs in this folder (default: the project root)', outputFolder.optional()),
+    out: option('<dir>', 'delete runs in this folder (default: the project root)', output.folder.optional()),
     dryRun: flag('list what would be deleted, and delete nothing'),
     yes: flag('delete without asking'),
   }),

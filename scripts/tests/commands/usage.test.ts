@@ -80,6 +80,8 @@ describe('the command line', () => {
       [command, '--out', SAMPLES],
       'it is a file: name a folder.',
     ]),
+    [['export', path.dirname(SAMPLES), '--as', 'perfetto'], 'there is no run in'],
+    [['export', SAMPLES, '--as', 'otlp', '--out', 'ftp://x/y'], '--out: expected a file or an http(s) URL'],
     [['export', SAMPLES, '--as', 'parquet', '--out', SAMPLES], 'it is a file: name a folder.'],
     [['serve', '--token', 'GAIA_MESH_TOKEN', '--no-token'], '--token and --no-token contradict each other'],
     [['bench', '--adapter', 'json', '--adapter', 'a2a'], '--adapter is given twice'],

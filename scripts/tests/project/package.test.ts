@@ -140,6 +140,15 @@ describe('installed in an empty folder', () => {
     expect(stderr).toMatch(
       /--otlp needs the package @opentelemetry\S+, which is not installed: npm install /,
     );
+
+    const compared = await runCli(['compare', '--stacks', 'mesh/json,mcp/http,a2a/rest'], user);
+    expect(compared).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(
+        '--stacks mcp/http sdk, a2a/rest sdk need packages that are not installed',
+      ),
+    });
   });
 
   test(`the mesh answers on ${node}, and its results are in the user's folder (REQ-083)`, async () => {
@@ -159,6 +168,31 @@ describe('installed in an empty folder', () => {
     for (const name of ['metrics.json', 'run_artifacts.tar.gz', 'workspaces'])
       expect(existsSync(path.join(app, name)), name).toBe(true);
     expect(readdirSync(installed)).toEqual(before);
+  });
+
+  test('an agent calls tools whose processes load packages that lie beside this one', async () => {
+    const questions = path.join(app, 'table.jsonl');
+    writeFileSync(
+      questions,
+      '{"task_id":"a","Question":"How many rows does the attached table have?","Final answer":"2","Level":1,"file_name":"t.csv"}\n' +
+        '{"task_id":"b","Question":"What is 12 * 12?","Final answer":"144","Level":1}\n',
+    );
+    writeFileSync(path.join(app, 't.csv'), 'Boat,Seats\nHeron,4\nTern,6\n');
+    const words = [
+      'gaia',
+      '--team',
+      'react',
+      '--questions',
+      questions,
+      '--out',
+      path.join(app, 'react.jsonl'),
+    ];
+
+    const { code, stderr } = await runCli(words, user);
+
+    expect(code, stderr).toBe(0);
+    const answers = readFileSync(path.join(app, 'react.jsonl'), 'utf8').trim().split('\n');
+    expect(answers.map((line) => JSON.parse(line))).toMatchObject([{ correct: true }, { correct: true }]);
   });
 
   test('a run follows an agent that was started by hand in the same folder', async () => {
