@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { TOOL_LIST_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
@@ -136,7 +136,8 @@ async function readTools(
       signal,
     );
   } catch (error) {
-    if (network || !(error instanceof MeshError) || /No such file/.test(error.message)) throw error;
+    const isMissing = /No such file|is not installed/.test(toErrorMessage(error));
+    if (network || !(error instanceof MeshError) || isMissing) throw error;
     throw new MeshError(error.code, `${error.message} (it had no network; --network allows it)`, {
       cause: error,
     });
