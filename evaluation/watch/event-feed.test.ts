@@ -96,6 +96,32 @@ describe('what a feed keeps', () => {
     expect(lastTotals(events)).toMatchObject({ faults: { drop: 1000 } });
   });
 
+  test('counts refusals that have no line of their own', async () => {
+    const { feed, pass } = await feedAt();
+    for (const left_out of [undefined, 40, 7])
+      feed.add({ event: 'refused', from: 'a', reason: 'no', left_out });
+    pass(1);
+    expect(lastTotals(kept(feed))).toMatchObject({ faults: { refused: 50 } });
+  });
+
+  test('counts the document for the hub, and not among the packets of agents', async () => {
+    const { feed, pass } = await feedAt();
+    const head = { type: 'doc_init', from: 'hub', id: 'hub-1', task_id: 't', token_used: 0 };
+    feed.add({ event: 'broadcast', ...head, bytes: 1000, recipients: 3 });
+    pass(2);
+    expect(lastTotals(kept(feed))).toMatchObject({
+      ...{ packets: 2, bytes: 20, tokens: 4 },
+      agents: { hub: { packets: 1, bytes: 1000, tokens: 0 }, a: { packets: 2, bytes: 20, tokens: 4 } },
+    });
+  });
+
+  test('is bounded between two ticks, too', async () => {
+    const { feed } = await feedAt();
+    for (let n = 0; n < 20_000; n++) feed.add({ event: 'task_began', task_id: `t${n}`, question: '' });
+    feed.tick();
+    expect(kept(feed).length).toBeLessThanOrEqual(5000);
+  });
+
   test('counts another run anew, after the last word of the one before', async () => {
     const { feed, pass } = await feedAt();
     const run = { team: 't', adapter: 'json', engine: 'e', agents: [], questions: null };
@@ -109,7 +135,8 @@ describe('what a feed keeps', () => {
       { event: 'totals', packets: 7 },
       { event: 'totals', packets: 7, faults: { drop: 1 } },
       { event: 'run_began', run_id: 'two' },
-      { event: 'totals', packets: 3, faults: {} },
+      { event: 'totals', packets: 3 },
     ]);
+    expect(kinds.at(-1)).toHaveProperty('faults', {});
   });
 });

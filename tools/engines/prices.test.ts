@@ -23,7 +23,8 @@ test('a cost is dollars, zero where it is free, null where nobody knows it', () 
   expect(computeCostUsd(FREE, took)).toBe(0);
   expect(computeCostUsd(FREE, unsaid)).toBe(0);
   expect(computeCostUsd(undefined, took)).toBeNull();
-  expect(computeCostUsd(price, unsaid)).toBeNull();
+  for (const part of [unsaid, { ...took, promptTokens: null }, { ...took, completionTokens: null }])
+    expect(computeCostUsd(price, part)).toBeNull();
 });
 
 test('what comes from the cache, and what is written into it, has a price of its own', () => {

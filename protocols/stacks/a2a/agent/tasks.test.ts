@@ -1,0 +1,169 @@
+import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { EventQueue } from '../event-queue.ts';
+import type { A2aMessage } from '../model.ts';
+import type { AgentWork } from '../work.ts';
+import { PushConfigs } from './push.ts';
+import { AgentTask } from './task.ts';
+import { TaskStore } from './task-store.ts';
+
+const message: A2aMessage = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+const isWorking: AgentWork = async ({ signal }, emit) => {
+  emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+};
+const isDone: AgentWork = async (_request, emit) => {
+  emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+  emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
+};
+
+/** Starts a task, which enters the store. */
+function start(id: string, store: TaskStore, work: AgentWork, kept?: KeptBytes): AgentTask {
+  const task = new AgentTask(id, 'c', (one) => store.add(one), kept?.hold());
+  task.run(message, work);
+  return task;
+}
+
+const isKept = (store: TaskStore, id: string) => {
+  try {
+    return store.get(id).id === id;
+  } catch {
+    return false;
+  }
+};
+
+describe('a store of tasks', () => {
+  test('lets the oldest finished task go for a new one, and a running one if none is finished', () => {
+    const store = new TaskStore(3);
+    start('running', store, isWorking);
+    start('old', store, isDone);
+    start('young', store, isDone);
+    start('next', store, isWorking);
+    expect(['running', 'old', 'young', 'next'].map((id) => isKept(store, id))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+    start('more', store, isWorking);
+    start('most', store, isWorking);
+    expect(['running', 'young', 'next', 'more', 'most'].map((id) => isKept(store, id))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    store.close();
+  });
+
+  test('makes room in its budget of bytes by finished tasks alone', () => {
+    const kept = new KeptBytes(1000);
+    const store = new TaskStore(10, kept);
+    const [running, done] = [start('running', store, isWorking, kept), start('done', store, isDone, kept)];
+    for (const task of [running, done]) task.hold('x'.repeat(100));
+    const before = kept.kept;
+    expect(kept.take(1000 - before + 1)).toBe(true);
+    expect([isKept(store, 'running'), isKept(store, 'done')]).toEqual([true, false]);
+    expect(kept.take(1000)).toBe(false);
+    expect(isKept(store, 'running')).toBe(true);
+    store.close();
+  });
+
+  test.each([1, 2, 3, 7, 50])('lists each task once, page by page of %i', (pageSize) => {
+    const store = new TaskStore();
+    for (let n = 0; n < 7; n++) start(`t${n}`, store, n % 2 === 0 ? isDone : isWorking);
+    const found: string[] = [];
+    let pageToken = '';
+    do {
+      const page = store.list({ pageSize, pageToken }) as {
+        tasks: { id: string }[];
+        nextPageToken: string;
+        totalSize: number;
+      };
+      expect(page.totalSize).toBe(7);
+      expect(page.tasks.length).toBeLessThanOrEqual(pageSize);
+      found.push(...page.tasks.map(({ id }) => id));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== '');
+    expect(found.sort()).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6']);
+    store.close();
+  });
+});
+
+describe('webhooks of a task', () => {
+  const url = 'http://127.0.0.1:1/';
+
+  test('get its events in order, each of them, whatever becomes of the others, and hold no memory afterwards', async () => {
+    const kept = new KeptBytes(100_000);
+    const sent: string[] = [];
+    const configs = new PushConfigs(
+      true,
+      async ({ id }, event) => {
+        if (id === 'broken') throw new Error('refused');
+        await Promise.resolve();
+        sent.push(`${id} ${'statusUpdate' in event ? event.statusUpdate.status.state : 'task'}`);
+      },
+      { kept },
+    );
+    const store = new TaskStore();
+    const { promise: ready, resolve: go } = Promise.withResolvers<void>();
+    const task = start('t', store, async (_request, emit) => {
+      emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
+      await ready;
+      emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
+    });
+    for (const id of ['broken', 'whole']) configs.add(task, { id, taskId: 't', url });
+    go();
+    await vi.waitFor(() => expect(sent).toEqual(['whole TASK_STATE_COMPLETED']));
+    await vi.waitFor(() => expect(kept.kept).toBe(0));
+    expect(task.observers.size).toBe(0);
+  });
+
+  test('are bounded, show no secret, and are only those that the policy allows', () => {
+    const configs = new PushConfigs(true, async () => undefined, { mayPush: ({ port }) => port === '1' });
+    const task = start('t', new TaskStore(), isDone);
+    const authentication = { scheme: 'Bearer', credentials: 'a-secret' };
+    const given = { taskId: 't', url, token: 'a-secret', authentication };
+    for (let n = 0; n < 16; n++)
+      expect(JSON.stringify(configs.add(task, { ...given, id: `${n}` }))).not.toContain('a-secret');
+    expect(() => configs.add(task, { ...given, id: '16' })).toThrow('has 16 webhooks already');
+    // One that is there may be changed.
+    configs.add(task, { ...given, id: '15' });
+    expect(JSON.stringify([configs.list(task), configs.get(task, '3')])).not.toContain('a-secret');
+    configs.remove(task, '3');
+    expect(() => configs.get(task, '3')).toThrow('no webhook 3');
+    expect(() => configs.add(task, { ...given, url: 'http://127.0.0.1:2/' })).toThrow('does not call');
+  });
+});
+
+describe('events that wait for a reader', () => {
+  test.each([
+    ['in number', 10_001, 0],
+    ['in bytes', 3, 600_000],
+  ])('are bounded %s: who is too slow is told', async (_what, count, bytes) => {
+    const onEnd = vi.fn();
+    const events = new EventQueue<number>(onEnd);
+    for (let n = 0; n < count; n++) events.push(n, bytes);
+    const read = async () => {
+      let last = -1;
+      for await (const event of events) last = event;
+      return last;
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'limit' });
+    expect(onEnd).toHaveBeenCalledOnce();
+  });
+
+  test('are all read within the bound, and who goes away is noticed', async () => {
+    const onEnd = vi.fn();
+    const events = new EventQueue<number>(onEnd);
+    for (let n = 0; n < 3; n++) events.push(n, 1000);
+    const read: number[] = [];
+    for await (const event of events) {
+      read.push(event);
+      if (event === 2) break;
+    }
+    expect(read).toEqual([0, 1, 2]);
+    expect(onEnd).toHaveBeenCalledOnce();
+  });
+});
