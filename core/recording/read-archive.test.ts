@@ -4,6 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { create } from 'tar';
 import { describe, expect, test } from 'vitest';
+import { ARCHIVE_LIMITS } from '../contracts/limits.ts';
 import { temporaryFolder } from '../testing/temporary-folder.ts';
 import { readArchivedTexts, readRecording } from './read-archive.ts';
 
@@ -47,6 +48,35 @@ async function archiveWith({ files = {}, manifest = {}, link, twice, isWholeFold
   return file;
 }
 
+/** Packs entries as they stand, whatever is wrong with them. */
+function packRaw(entries: Iterable<{ name: string; type?: string; body?: Buffer }>): Buffer {
+  const parts: Buffer[] = [];
+  for (const { name, type = '0', body = Buffer.alloc(0) } of entries) {
+    const head = Buffer.alloc(512);
+    head.write(name);
+    head.write('0000644\0', 100);
+    head.write(`${body.length.toString(8).padStart(11, '0')}\0`, 124);
+    head.write(' '.repeat(8), 148);
+    head.write(`${type}\0`, 156);
+    head.write('ustar\u000000', 257);
+    head.write(
+      `${head
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, '0')}\0 `,
+      148,
+    );
+    parts.push(head, body, Buffer.alloc((512 - (body.length % 512)) % 512));
+  }
+  return gzipSync(Buffer.concat([...parts, Buffer.alloc(1024)]));
+}
+
+function nameAtLength(characters: number): Buffer {
+  const record = (length: number) => `${length} path=${'x'.repeat(characters)}\n`;
+  const body = Buffer.from(record(record(1000).length));
+  return packRaw([{ name: 'head', type: 'x', body }, { name: 'file' }]);
+}
+
 const read = async (archive: Promise<string>) =>
   readArchivedTexts(await archive, (name) => name.endsWith('.log'), 100);
 
@@ -57,6 +87,27 @@ test.each([
     'unpacked, it has more than 67108864 bytes',
   ],
   ['that is packed twice', gzipSync(gzipSync('x')), 'it is packed twice'],
+  [
+    'that is packed twice in another way',
+    gzipSync(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])),
+    'it is packed twice',
+  ],
+  [
+    'with a name that is too long',
+    nameAtLength(ARCHIVE_LIMITS.pathCharacters + 1),
+    `a name has more than ${ARCHIVE_LIMITS.pathCharacters} characters`,
+  ],
+  ['with a long name and no manifest', nameAtLength(ARCHIVE_LIMITS.pathCharacters), 'holds no manifest.json'],
+  [
+    'with too many files',
+    packRaw(Array.from({ length: ARCHIVE_LIMITS.files + 1 }, (_, n) => ({ name: `${n}` }))),
+    `it holds more than ${ARCHIVE_LIMITS.files} files`,
+  ],
+  [
+    'with a manifest that is larger than memory',
+    packRaw([{ name: 'manifest.json', body: Buffer.alloc(16 * 2 ** 20 + 1) }]),
+    'manifest.json has more than 16777216 bytes',
+  ],
   ['of random bytes', Buffer.from('no archive at all'), 'is a text: expected'],
 ])('an archive %s is refused, and unpacked no further', async (_what, bytes, reason) => {
   const file = path.join(temporaryFolder(), 'a.tar.gz');

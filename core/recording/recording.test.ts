@@ -29,6 +29,14 @@ function changed(index: number, change: (line: string) => string): string {
     .join('');
 }
 
+function inParts(...parts: readonly string[][]): string {
+  const header = {
+    ...recording.header,
+    parts: parts.map((tasks, index) => ({ name: `${index}`, about: '', tasks })),
+  };
+  return formatRecording({ ...recording, header }).join('');
+}
+
 describe('a recording', () => {
   test('is the same after writing and reading', () => {
     expect(parseRecording(formatRecording(recording).join(''), 'file')).toEqual(recording);
@@ -76,6 +84,9 @@ describe('a recording', () => {
       'it contains no document that opens a task',
     ],
     ['nothing', '', 'file:1: not JSON'],
+    ['a task in two parts', inParts(['t'], ['t']), 'task t of part 1 is of part 0, too'],
+    ['a task twice in a part', inParts(['t', 't']), 'task t of part 0 is of part 0, too'],
+    ['a part of a task that is not there', inParts(['u']), 'task u of part 0 is not in the recording'],
   ])('with %s is refused with the reason', (_what, text, reason) => {
     expect(() => parseRecording(text, 'file')).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
