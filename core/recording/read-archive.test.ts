@@ -129,7 +129,7 @@ describe('an archive', () => {
 
   test.each([
     ['metrics.json', '{\n  "run_id": "x",\n  "pkt_cnt": 5\n}', 'the metrics of a run'],
-    ['comparison.json', '{"kind": "adapters", "arms": []}', 'a comparison of protocols (report shows it)'],
+    ['comparison.json', '{"kind": "adapters", "arms": []}', 'a comparison (report shows it)'],
     ['answers.jsonl', '{"task_id":"a","final_answer":"x"}\n', 'a list of answers (report shows the batch)'],
     ['README.md', '# Gaia Mesh\n', 'a text'],
     ['q.jsonl', '{"task_id":"a","question":"x"}\n', 'a list of questions'],

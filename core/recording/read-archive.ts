@@ -218,7 +218,7 @@ export async function readRecording(file: string): Promise<Recording> {
 const OTHER_JSON: readonly (readonly [string, RegExp, string?])[] = [
   ['a log', /^\{"level"\s*:/, 'logs prints it'],
   ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/, 'the archive lies beside it'],
-  ['a comparison of protocols', /"kind"\s*:\s*"(?:adapters|stacks)"/, 'report shows it'],
+  ['a comparison', /"kind"\s*:\s*"(?:adapters|stacks|teams)"/, 'report shows it'],
   ['the journal of a batch', /^\{"journal"\s*:/, 'report shows it'],
   ['the head of a batch', /"gaia_mesh"\s*:/, 'report shows it'],
   ['a manifest', /"sha256"\s*:/],

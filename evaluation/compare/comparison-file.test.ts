@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
-import { parseAdapters, readComparison } from './comparison-file.ts';
+import { parseComparison, readComparison } from './comparison-file.ts';
 import { sampleComparison } from './testing/sample-comparison.ts';
 
 const sample = JSON.stringify(await sampleComparison(['json', 'msgpack', 'anp']));
@@ -32,7 +32,7 @@ describe('a comparison', () => {
     ['an unknown verdict', changed('"different"', '"<b>"'), 'verdict'],
     ['a time that is a text', changed(/"time":\[\[5000/, '"time":[["5000"'), 'samples_us.time.0'],
   ])('with %s is refused with the reason', (_what, text, reason) => {
-    expect(() => parseAdapters(text, 'here')).toThrow(
+    expect(() => parseComparison(text, 'here', 'adapters')).toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
     );
   });

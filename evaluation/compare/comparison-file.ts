@@ -22,7 +22,15 @@ const amount = z.number().nonnegative();
 const unbounded = amount.nullable();
 const name = z.string().min(1);
 
-const verdictSchema = z.object({
+/** Properties of every verdict on an arm and the baseline. */
+const judgedSchema = z.object({
+  adjustedP: amount,
+  /** The smallest effect that as many samples would show in four of five measurements: a ratio above 1, or its inverse; a difference. */
+  detectable: unbounded,
+  verdict: z.enum(['different', 'equivalent', 'cannot tell']),
+});
+
+const verdictSchema = judgedSchema.extend({
   /** Fresh processes of each arm. */
   invocations: z.int().positive(),
   /** Samples of each process. */
@@ -34,12 +42,8 @@ const verdictSchema = z.object({
   pValue: amount,
   /** Standard deviations of the ratio's logarithm, between processes and between rounds of one. */
   spread: z.object({ invocations: amount, rounds: amount }),
-  adjustedP: amount,
   adjustedEquivalenceP: amount,
   margin: z.number().positive(),
-  /** The smallest ratio above 1, or its inverse, that this many invocations would show in four of five measurements. */
-  detectable: unbounded,
-  verdict: z.enum(['different', 'equivalent', 'cannot tell']),
   /** The interval of the baseline against itself, which a difference has to exceed for its verdict. */
   nullArm: z.object({ ratio: z.number().positive(), low: amount, high: unbounded }).optional(),
   /** Invocations that would give a verdict; null if there would be too many, or none would. */
@@ -205,8 +209,44 @@ const stackArmSchema = armSchema.extend({
   rss_bytes: z.object({ client: amount, server: amount }),
 });
 
-/** Properties that comparisons of adapters and of stacks share. */
-const comparisonSchema = z.object({
+const share = z.number().min(-1).max(1);
+
+const rightVerdictSchema = judgedSchema.extend({
+  /** Questions that both were asked, and those at which the arm was right more often, and less often. */
+  questions: z.int().positive(),
+  won: z.int().nonnegative(),
+  lost: z.int().nonnegative(),
+  /** Share of right answers less that of the baseline, with an interval that is corrected as the test is. */
+  difference: share,
+  low: share,
+  high: share,
+});
+const rightSchema = z.object({ right: rightVerdictSchema.nullable() });
+
+const teamArmSchema = z.object({
+  name,
+  /** The engine and its model, as they were asked for. */
+  engine: z.string(),
+  model: z.string().nullable(),
+  /** First attempts: questions, those whose true answer is known, and right answers to them. */
+  questions: z.int().nonnegative(),
+  answered: z.int().nonnegative(),
+  scored: z.int().nonnegative(),
+  correct: z.int().nonnegative(),
+  correct_lenient: z.int().nonnegative(),
+  accuracy: amount.nullable(),
+  low: amount.nullable(),
+  high: amount.nullable(),
+  /** Attempts at the scored questions, one text for each cycle: `1` is right, `0` is not, `-` was not made. */
+  samples: z.object({ right: z.array(z.string().regex(/^[01-]*$/)).max(10_000) }),
+  /** Null for the baseline. */
+  vs_baseline: rightSchema.nullable(),
+  /** Second attempts against first ones; null without any, and for the baseline, whose verdict is the null test. */
+  vs_itself: rightSchema.nullable(),
+});
+
+/** Properties that all comparisons share. */
+const headSchema = z.object({
   schema_version: z.literal(COMPARISON_VERSION),
   /** The result in one sentence; null if there is no verdict. */
   sentence: z.string().nullable(),
@@ -214,6 +254,18 @@ const comparisonSchema = z.object({
   command: z.string().nullable().default(null),
   /** End of the measurement, in ISO 8601; null in files that were written before it was kept. */
   measured_at: z.iso.datetime().nullable().default(null),
+  environment: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** The arm with which the others are compared. */
+  baseline: z.string(),
+  /** Problems during the measurement. */
+  warnings: z.array(z.string()).max(20),
+  /** Requested arms that were left out, and arms that failed, with reasons. */
+  left_out: z.array(z.string()),
+  failed: z.array(z.string()),
+});
+
+/** Properties that comparisons of adapters and of stacks share. */
+const trafficSchema = headSchema.extend({
   /** The recording whose packets the arms carry, and their number. */
   run_id: z.string(),
   team: z.string(),
@@ -222,8 +274,6 @@ const comparisonSchema = z.object({
   tasks: z.int().positive(),
   packets: z.int().positive(),
   seed: z.number(),
-  environment: z.record(z.string(), z.union([z.string(), z.number()])),
-  baseline: z.string(),
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   margin: z.number().positive(),
   /** The baseline compared with itself in separate processes, as one more arm: no smaller difference is called. */
@@ -248,16 +298,11 @@ const comparisonSchema = z.object({
       }),
     )
     .max(100_000),
-  /** Problems of the machine during the measurement. */
-  warnings: z.array(z.string()).max(20),
-  /** Requested arms that were left out, and arms that failed, with reasons. */
-  left_out: z.array(z.string()),
-  failed: z.array(z.string()),
 });
 
 const adaptersSchema = z
   .object({ kind: z.literal('adapters') })
-  .extend(comparisonSchema.shape)
+  .extend(trafficSchema.shape)
   .extend({
     arms: z.array(adapterArmSchema).min(1).max(100),
     /** The network between the hub and each agent. */
@@ -270,7 +315,7 @@ const adaptersSchema = z
 
 const stacksSchema = z
   .object({ kind: z.literal('stacks') })
-  .extend(comparisonSchema.shape)
+  .extend(trafficSchema.shape)
   .extend({
     arms: z.array(stackArmSchema).min(1).max(100),
     /** Origin and size of the exchanges. */
@@ -282,20 +327,43 @@ const stacksSchema = z
     rate_per_s: z.number().positive(),
   });
 
-const fileSchema = z.discriminatedUnion('kind', [adaptersSchema, stacksSchema]);
+const teamsSchema = z
+  .object({ kind: z.literal('teams') })
+  .extend(headSchema.shape)
+  .extend({
+    arms: z.array(teamArmSchema).min(1).max(1000),
+    /** Origin and number of the questions, attempts at each, and a hash by which a saved comparison has the same ones. */
+    questions: z.object({
+      source: z.string().nullable(),
+      asked: z.int().nonnegative(),
+      repeat: z.int().positive(),
+      sha256: z.string(),
+    }),
+    /** The other pairs that were declared before the run and are judged together with those of the baseline. */
+    further_pairs: z.array(rightSchema.extend({ base: name, other: name })).max(1_000_000),
+    /** The baseline's second attempts against its first. */
+    null_test: rightSchema,
+  });
+
+const fileSchema = z.discriminatedUnion('kind', [adaptersSchema, stacksSchema, teamsSchema]);
 
 /** `comparison.json`. All outputs derive from it. */
 export type ComparisonFile = z.infer<typeof fileSchema>;
 export type AdaptersComparison = z.infer<typeof adaptersSchema>;
 export type StacksComparison = z.infer<typeof stacksSchema>;
+export type TeamsComparison = z.infer<typeof teamsSchema>;
+/** A comparison of what carries the same traffic. */
+export type TrafficComparison = AdaptersComparison | StacksComparison;
 export type ComparedArm = z.infer<typeof armSchema>;
 export type AdapterArm = z.infer<typeof adapterArmSchema>;
 export type StackArm = z.infer<typeof stackArmSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
+/** The verdict on right answers. */
+export type RightVerdict = z.infer<typeof rightVerdictSchema>;
 export type Samples = z.infer<typeof samplesSchema>;
 export type Metric = keyof Samples;
 
-const headSchema = z.object({ schema_version: z.number() });
+const versionSchema = z.object({ schema_version: z.number() });
 
 /** @throws MeshError `config` if the file is missing, too large, or not a comparison */
 export function readComparison(file: string): ComparisonFile {
@@ -303,17 +371,21 @@ export function readComparison(file: string): ComparisonFile {
   return parseComparison(text, `comparison ${file}`);
 }
 
-/** @throws MeshError `config` if the text is not a comparison */
-export function parseComparison(text: string, where: string): ComparisonFile {
-  const head = headSchema.safeParse(tryParseJson(text));
+/** @throws MeshError `config` if the text is not a comparison, or one of another kind than the given one */
+export function parseComparison<Kind extends ComparisonFile['kind'] = ComparisonFile['kind']>(
+  text: string,
+  where: string,
+  wanted?: Kind,
+): Extract<ComparisonFile, { readonly kind: Kind }> {
+  const head = versionSchema.safeParse(tryParseJson(text));
   const kind =
     head.data?.schema_version === COMPARISON_VERSION ? undefined : recogniseOurJson(text.slice(0, 4096));
-  if (kind !== undefined && kind !== 'a comparison of protocols')
+  if (kind !== undefined && kind !== 'a comparison')
     throw new MeshError('config', `${where} is ${kind}: expected the comparison.json of a comparison`);
   if (head.success && head.data.schema_version !== COMPARISON_VERSION) {
     throw new MeshError(
       'config',
-      `${where}: expected schema version ${COMPARISON_VERSION}, got ${head.data.schema_version}, which another version of Gaia Mesh wrote; create it again with ${formatCommandLine('compare')}`,
+      `${where}: expected schema version ${COMPARISON_VERSION}, got ${head.data.schema_version}, which another version of Gaia Mesh wrote; create it again`,
     );
   }
   const result = fileSchema.safeParse(parseJsonLine(text, z.unknown(), where));
@@ -322,19 +394,8 @@ export function parseComparison(text: string, where: string): ComparisonFile {
       'config',
       `${where} is not the comparison.json of a comparison: ${formatIssues(result.error)}; make one with ${formatCommandLine('compare')}`,
     );
-  return result.data;
-}
-
-/** @throws MeshError `config` if the text is not a comparison of adapters */
-export function parseAdapters(text: string, where: string): AdaptersComparison {
-  const file = parseComparison(text, where);
-  if (file.kind === 'adapters') return file;
-  throw new MeshError('config', `${where}: expected a comparison of adapters, got one of ${file.kind}`);
-}
-
-/** @throws MeshError `config` if the text is not a comparison of stacks */
-export function parseStacks(text: string, where: string): StacksComparison {
-  const file = parseComparison(text, where);
-  if (file.kind === 'stacks') return file;
-  throw new MeshError('config', `${where}: expected a comparison of stacks, got one of ${file.kind}`);
+  const file = result.data;
+  if (wanted === undefined || file.kind === wanted)
+    return file as Extract<ComparisonFile, { readonly kind: Kind }>;
+  throw new MeshError('config', `${where}: expected a comparison of ${wanted}, got one of ${file.kind}`);
 }

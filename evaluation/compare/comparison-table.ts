@@ -14,11 +14,23 @@ import {
   listFindings,
 } from './comparison-text.ts';
 import { buildStackTables } from './stacks/figures/stack-columns.ts';
+import { buildTeamTables } from './teams/team-columns.ts';
 
 /** Builds the tables of a comparison; those without rows are left out. */
 export function buildTables(file: ComparisonFile): ComparisonTables {
-  const tables = file.kind === 'adapters' ? buildAdapterTables(file) : buildStackTables(file);
+  const tables = buildAllTables(file);
   return { ...tables, sections: tables.sections.filter((section) => section.tables.length > 0) };
+}
+
+function buildAllTables(file: ComparisonFile): ComparisonTables {
+  switch (file.kind) {
+    case 'adapters':
+      return buildAdapterTables(file);
+    case 'stacks':
+      return buildStackTables(file);
+    case 'teams':
+      return buildTeamTables(file);
+  }
 }
 
 /** Formats the comparison for a terminal. */
@@ -31,8 +43,9 @@ export function formatComparison(file: ComparisonFile): string {
       .flatMap(({ tables }) => tables.flatMap((own) => ['', own(formatColumns)]));
   const [sentence, ...findings] = listFindings(file);
   const shown = listTables('top');
+  const equal = file.kind === 'teams' ? '' : `; equal: within ${formatMargin(file)}`;
   const detects = shown.some((table) => table.includes('detects'))
-    ? '; detects: the smallest ratio that this many processes would show in four of five measurements'
+    ? `; detects: the smallest ${file.kind === 'teams' ? 'difference that as many questions' : 'ratio that this many processes'} would show in four of five measurements`
     : '';
   return [
     ...shown,
@@ -42,7 +55,7 @@ export function formatComparison(file: ComparisonFile): string {
     ...file.warnings.map((warning) => yellow(wrapText(`Warning: ${warning}.`))),
     ...listAbsences(file).map(wrapText),
     dim(wrapText(`${describePlayed(file)}. ${describeNullTest(file)}.`)),
-    dim(wrapText(`${legend}; equal: within ${formatMargin(file)}${detects}`)),
+    dim(wrapText(`${legend}${equal}${detects}`)),
     ...listTables('bottom'),
     '',
   ].join('\n');

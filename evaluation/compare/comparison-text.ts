@@ -1,11 +1,14 @@
 import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/levels.ts';
-import { count, formatDecimals, formatNetwork, toOneLine } from '../terminal/table.ts';
+import { count, formatDecimals, formatNetwork, formatPoints, toOneLine } from '../terminal/table.ts';
 import type {
   AdaptersComparison,
   ComparedArm,
   ComparisonFile,
   Metric,
+  RightVerdict,
   StacksComparison,
+  TeamsComparison,
+  TrafficComparison,
   Verdict,
 } from './comparison-file.ts';
 
@@ -14,16 +17,41 @@ const MAX_NAMED = 12;
 /** Maximum characters of an arm's name in tables and sentences. */
 const MAX_NAME = 60;
 
-interface VerdictFacts {
-  readonly kind: ComparisonFile['kind'];
+interface TimedFacts {
+  readonly kind: TrafficComparison['kind'];
   readonly baseline: string;
   readonly invocations: number;
   readonly elapsed_ms: number;
   readonly arms: readonly Pick<ComparedArm, 'name' | 'vs_baseline'>[];
 }
 
-/** Words for the time of each kind of arms. */
-const TIMES = { adapters: 'task time', stacks: 'exchange time' } as const;
+interface TeamFacts {
+  readonly kind: 'teams';
+  readonly baseline: string;
+  readonly arms: readonly Pick<TeamsComparison['arms'][number], 'name' | 'vs_baseline'>[];
+}
+
+/** A verdict on a ratio of costs, or on a difference of right answers. */
+type Judged = Verdict | RightVerdict;
+
+/** Words for what the verdicts of each kind of arms are about. */
+const MEASURES = { adapters: 'task time', stacks: 'exchange time', teams: 'right answers' } as const;
+
+/** Words for arms without a verdict. */
+const UNJUDGED = {
+  adapters: 'did not keep up with the rate',
+  stacks: 'did not keep up with the rate',
+  teams: 'had no question in common with it',
+} as const;
+
+/** Words for a difference in either direction. */
+const WORDS = {
+  time: { good: 'faster', bad: 'slower' },
+  first: { good: 'faster', bad: 'slower' },
+  saturated: { good: 'faster', bad: 'slower' },
+  cpu: { good: 'less', bad: 'more' },
+  right: { good: 'better', bad: 'worse' },
+} as const;
 
 /** Display names of the metrics. */
 export const METRIC_NAMES: Readonly<Record<Metric, string>> = {
@@ -38,60 +66,87 @@ export function formatName(name: string): string {
 }
 
 /**
- * Describes the result for someone who has to choose: one verdict for each pair, with its ratio and interval. Returns null if no pair has a
- * verdict. A single pair is always described, with the effort that a missing verdict would take.
+ * Describes the result for someone who has to choose: one verdict for each pair, with its ratio or difference and interval. Returns null if
+ * nothing can be said. A single pair is always described, with the effort that a missing verdict would take.
  */
-export function formatVerdicts(file: VerdictFacts): string | null {
-  const { kind, baseline, arms } = file;
-  const others = arms.flatMap(({ name, vs_baseline: vs }) =>
-    vs === null ? [] : [{ name: formatName(name), time: vs.time }],
-  );
-  const pairs = others.flatMap(({ name, time }) => (time === null ? [] : [{ name, time }]));
-  const late = others.filter(({ time }) => time === null).map(({ name }) => name);
+export function formatVerdicts(file: TimedFacts | TeamFacts): string | null {
+  const { kind, baseline } = file;
+  const others = listOthers(file);
+  const pairs = others.flatMap(({ name, judged }) => (judged === null ? [] : [{ name, judged }]));
+  const unjudged = others.filter(({ judged }) => judged === null).map(({ name }) => name);
   const base = formatName(baseline);
   const [only] = pairs;
   if (only !== undefined && others.length === 1) return formatPair(only, base, file);
-  const told = pairs.filter(({ time }) => time.verdict !== 'cannot tell');
-  const open = pairs.filter(({ time }) => time.verdict === 'cannot tell').map(({ name }) => name);
-  if (told.length + late.length === 0) return null;
+  const told = pairs.filter(({ judged }) => judged.verdict !== 'cannot tell');
+  const open = pairs.filter(({ judged }) => judged.verdict === 'cannot tell').map(({ name }) => name);
+  if (told.length + unjudged.length === 0 && (kind !== 'teams' || open.length === 0)) return null;
   const more = told.length - MAX_NAMED;
   const parts = [
     ...told
       .slice(0, MAX_NAMED)
-      .map(({ name, time }) => `${name} is ${formatVerdict(time)} (${formatRatio(time)})`),
+      .map(
+        ({ name, judged }) =>
+          `${name} is ${formatVerdict(judged)} (${formatEffect(judged)} ${isRight(judged) ? 'points' : 'times'}, ${formatInterval(judged)})`,
+      ),
     ...(more > 0 ? [`${more} more are in the table`] : []),
     ...(open.length === 0 ? [] : [`cannot tell for ${joinNames(open)}`]),
-    ...(late.length === 0 ? [] : [`${joinNames(late)} did not keep up with the rate`]),
+    ...(unjudged.length === 0 ? [] : [`${joinNames(unjudged)} ${UNJUDGED[kind]}`]),
   ];
-  const itself = only === undefined ? '' : formatNullArm(only.time, base).replace(/^; (.*)$/, ' ($1)');
-  const what = TIMES[kind];
+  const itself = only === undefined ? '' : formatNullArm(only.judged, base).replace(/^; (.*)$/, ' ($1)');
+  const what = MEASURES[kind];
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} against ${base}${itself}: ${parts.join('; ')}.`;
 }
 
+function listOthers(
+  file: TimedFacts | TeamFacts,
+): { readonly name: string; readonly judged: Judged | null }[] {
+  return file.arms.flatMap(({ name, vs_baseline: vs }) =>
+    vs === null ? [] : [{ name: formatName(name), judged: 'right' in vs ? vs.right : vs.time }],
+  );
+}
+
 function formatPair(
-  { name, time }: { name: string; time: Verdict },
+  { name, judged }: { readonly name: string; readonly judged: Judged },
   baseline: string,
-  file: Pick<VerdictFacts, 'kind' | 'invocations' | 'elapsed_ms'>,
+  file: TimedFacts | TeamFacts,
 ): string {
-  const interval = hasEnds(time)
-    ? `95 % interval ${formatInterval(time)}`
+  const interval = hasEnds(judged)
+    ? `95 % interval ${formatInterval(judged)}`
     : 'too few samples for an interval';
-  const figures = `${formatDecimals(time.ratio, 2)} times its ${TIMES[file.kind]} (${interval}${formatNullArm(time, baseline)})`;
-  switch (time.verdict) {
+  const of = isRight(judged) ? 'points of' : 'times its';
+  const figures = `${formatEffect(judged)} ${of} ${MEASURES[file.kind]} (${interval}${formatNullArm(judged, baseline)})`;
+  switch (judged.verdict) {
     case 'different':
-      return `${name} is ${formatVerdict(time)} than ${baseline}: ${figures}.`;
+      return `${name} is ${formatVerdict(judged)} than ${baseline}: ${figures}.`;
     case 'equivalent':
-      return `${name} is as fast as ${baseline} within ${formatMargin(time)}: ${figures}.`;
+      return `${name} is as ${isRight(judged) ? 'good' : 'fast'} as ${baseline} ${formatVerdict(judged).replace('equal', 'within')}: ${figures}.`;
     case 'cannot tell': {
-      const least = formatDetectable(time);
-      const shown = least === '–' ? '' : `; a factor of ${least} would have been shown`;
-      return `Cannot tell whether ${name} is faster or slower than ${baseline}: ${figures}${shown}. ${formatNeeded(time, file)}`;
+      const { good, bad } = WORDS[isRight(judged) ? 'right' : 'time'];
+      const least = formatDetectable(judged);
+      const unit = isRight(judged) ? `${least} points` : `a factor of ${least}`;
+      const shown = least === '–' ? '' : `; ${unit} would have been shown`;
+      const more =
+        isRight(judged) || file.kind === 'teams'
+          ? 'More questions show smaller differences.'
+          : formatNeeded(judged, file);
+      return `Cannot tell whether ${name} is ${good} or ${bad} than ${baseline}: ${figures}${shown}. ${more}`;
     }
   }
 }
 
+function isRight<Own extends object>(judged: Own): judged is Extract<Own, { readonly difference: number }> {
+  return 'difference' in judged;
+}
+
+/** Formats the number of a measured ratio, `1.12`, or of a difference in points, `+12.5`. */
+export function formatEffect(judged: Pick<Verdict, 'ratio'> | Pick<RightVerdict, 'difference'>): string {
+  return isRight(judged) ? formatPoints(judged.difference) : formatDecimals(judged.ratio, 2);
+}
+
 /** Formats the baseline against itself, which a difference has to exceed; empty where it was shown to be equal, or not measured. */
-function formatNullArm({ nullArm, margin }: Pick<Verdict, 'nullArm' | 'margin'>, baseline: string): string {
+function formatNullArm(judged: Judged, baseline: string): string {
+  if (isRight(judged)) return '';
+  const { nullArm, margin } = judged;
   if (nullArm === undefined || nullArm.high === null || !Number.isFinite(nullArm.high)) return '';
   if (Math.max(nullArm.high, 1 / nullArm.low) <= 1 + margin) return '';
   return `; ${baseline} against itself ${formatDecimals(nullArm.ratio, 2)}, ${formatInterval(nullArm)}`;
@@ -103,7 +158,7 @@ function formatNullArm({ nullArm, margin }: Pick<Verdict, 'nullArm' | 'margin'>,
  */
 function formatNeeded(
   { needed, nullArm, rounds, ...interval }: Pick<Verdict, 'needed' | 'nullArm' | 'rounds' | 'low' | 'high'>,
-  { invocations, elapsed_ms }: Pick<VerdictFacts, 'invocations' | 'elapsed_ms'>,
+  { invocations, elapsed_ms }: Pick<TimedFacts, 'invocations' | 'elapsed_ms'>,
 ): string {
   if (needed === null)
     return nullArm !== undefined && (nullArm.low > 1 || (nullArm.high ?? Infinity) < 1)
@@ -118,20 +173,18 @@ function formatNeeded(
     : `A verdict takes at least ${MIN_INVOCATIONS} invocations of ${MIN_ROUNDS} rounds, and may take more: ${options}.`;
 }
 
-/** Formats a verdict with its direction: `slower`, or `more` CPU time, `equal ±5 %`, `cannot tell`. */
+/** Words a verdict with its direction: `slower`, or `more` CPU time, `better` teams, `equal ±5 %`, `cannot tell`. */
 export function formatVerdict(
-  { verdict, ratio, margin }: Pick<Verdict, 'verdict' | 'ratio' | 'margin'>,
+  judged: Pick<Verdict, 'verdict' | 'ratio' | 'margin'> | Pick<RightVerdict, 'verdict' | 'difference'>,
   metric: Metric = 'time',
 ): string {
-  switch (verdict) {
-    case 'different':
-      if (metric === 'cpu') return ratio > 1 ? 'more' : 'less';
-      return ratio > 1 ? 'slower' : 'faster';
-    case 'equivalent':
-      return `equal ${formatMargin({ margin })}`;
-    case 'cannot tell':
-      return 'cannot tell';
-  }
+  const { verdict } = judged;
+  if (verdict === 'cannot tell') return verdict;
+  if (isRight(judged))
+    return verdict === 'equivalent' ? 'equal' : WORDS.right[judged.difference > 0 ? 'good' : 'bad'];
+  return verdict === 'equivalent'
+    ? `equal ${formatMargin(judged)}`
+    : WORDS[metric][judged.ratio > 1 ? 'bad' : 'good'];
 }
 
 /** Formats a ratio in a table: a mark says that it is shown to be equal, `=`, or undecided, `?`. */
@@ -146,12 +199,11 @@ export function formatMargin({ margin }: Pick<Verdict, 'margin'>): string {
   return `±${Number((100 * margin).toFixed(2))} %`;
 }
 
-function formatRatio(time: Verdict): string {
-  return `${formatDecimals(time.ratio, 2)} times, ${formatInterval(time)}`;
-}
-
-/** Formats an interval: `1.02–1.19`. */
-export function formatInterval(interval: Pick<Verdict, 'low' | 'high'>): string {
+/** Formats the interval of a ratio, `1.02–1.19`, or of a difference in points, `−2.1 to +4.3`. */
+export function formatInterval(
+  interval: Pick<Verdict, 'low' | 'high'> | Pick<RightVerdict, 'difference' | 'low' | 'high'>,
+): string {
+  if (isRight(interval)) return `${formatPoints(interval.low)} to ${formatPoints(interval.high)}`;
   return hasEnds(interval)
     ? `${formatDecimals(interval.low, 2)}–${formatDecimals(interval.high, 2)}`
     : 'too few samples';
@@ -162,9 +214,13 @@ function hasEnds(interval: Pick<Verdict, 'low' | 'high'>): interval is { low: nu
   return interval.high !== null && Number.isFinite(interval.high);
 }
 
-/** Formats the smallest ratio that this many invocations could have shown, `1.12`; `–` if they could show none. */
-export function formatDetectable({ detectable }: Pick<Verdict, 'detectable'>): string {
+/** Formats the smallest ratio that this many invocations could have shown, `1.12`, or difference in points, `12.5`; `–` if they could show none. */
+export function formatDetectable(
+  judged: Pick<Verdict, 'detectable'> | Pick<RightVerdict, 'difference' | 'detectable'>,
+): string {
+  const { detectable } = judged;
   if (detectable === null || !Number.isFinite(detectable)) return '–';
+  if (isRight(judged)) return formatDecimals(100 * detectable, 1);
   return formatDecimals(detectable, detectable < 1.1 ? 3 : 2);
 }
 
@@ -174,7 +230,7 @@ function joinNames(names: readonly string[]): string {
 }
 
 /** Reasons why the measurement ended. */
-const STOPPED: Readonly<Record<ComparisonFile['stopped'], string>> = {
+const STOPPED: Readonly<Record<TrafficComparison['stopped'], string>> = {
   invocations: 'all that were requested',
   budget: 'all that fit the time budget',
   interrupted: 'until it was interrupted',
@@ -184,6 +240,11 @@ const NOUNS = { adapters: 'adapter', stacks: 'stack' } as const;
 
 /** Describes the traffic and the number of repetitions. */
 export function describePlayed(file: ComparisonFile): string {
+  if (file.kind === 'teams') {
+    const { asked, source, repeat } = file.questions;
+    const times = repeat === 1 ? '' : `, each ${repeat} times`;
+    return `${formatNumber(asked, 'question')} of ${toOneLine(source ?? 'a scoring API', 120)}${times}`;
+  }
   const { kind, invocations, rounds, stopped, lost_invocations: lost, seed } = file;
   const passes = kind === 'adapters' ? `, ${formatNumber(file.passes, 'pass', 'passes')} a round` : '';
   const network =
@@ -218,9 +279,19 @@ const NULL_FOUND = {
 } as const;
 
 /** Describes the comparison of the baseline with itself, which should find no difference: in its time, and in what differs nevertheless. */
-export function describeNullTest({ baseline, null_test: test }: ComparisonFile): string {
+export function describeNullTest(file: ComparisonFile): string {
+  const base = formatName(file.baseline);
+  if (file.kind === 'teams') {
+    const { right } = file.null_test;
+    if (right === null)
+      return `${base} was asked once, so it is not compared with itself: --repeat 2 does that`;
+    const found =
+      right.verdict === 'different' ? 'so it learned, or it is chance' : 'no difference, as expected';
+    return `${base} against itself, second attempts against first: ${formatEffect(right)} points (${formatInterval(right)}), ${found}`;
+  }
+  const { null_test: test } = file;
   const { time } = test;
-  const itself = `${formatName(baseline)} against itself, in separate processes`;
+  const itself = `${base} against itself, in separate processes`;
   const differs = (['cpu', 'first', 'saturated'] as const).flatMap((metric) => {
     const verdict = test[metric];
     return verdict?.verdict === 'different'
@@ -236,6 +307,7 @@ export function describeNullTest({ baseline, null_test: test }: ComparisonFile):
 
 /** Describes the effort that the cheapest missing verdict would take; null if there is a verdict for every pair. */
 export function describeOpen(file: ComparisonFile): string | null {
+  if (file.kind === 'teams') return null;
   const open = file.arms.flatMap(({ name, vs_baseline: vs }) =>
     vs?.time?.verdict === 'cannot tell' ? [{ name: formatName(name), time: vs.time }] : [],
   );
@@ -270,7 +342,7 @@ export function describeTaskShare({ arms, baseline, task_ms, tasks }: AdaptersCo
 /**
  * Formats the answer in one sentence: the bytes, which are exact, and which arms are slower or faster.
  */
-export function formatHeadline(file: ComparisonFile): string {
+export function formatHeadline(file: TrafficComparison): string {
   return (
     [...describeBytes(file), ...describeTimes(file)].join('; ') ||
     `Nothing was compared with ${formatName(file.baseline)}`
@@ -278,7 +350,7 @@ export function formatHeadline(file: ComparisonFile): string {
 }
 
 /** Names the arms with the fewest and the most bytes against the baseline. */
-function describeBytes({ arms, baseline }: ComparisonFile): string[] {
+function describeBytes({ arms, baseline }: TrafficComparison): string[] {
   const byBytes = arms
     .flatMap(({ name, vs_baseline: vs }) =>
       vs === null ? [] : [{ name: formatName(name), ratio: vs.bytes.ratio }],
@@ -296,7 +368,7 @@ function describeBytes({ arms, baseline }: ComparisonFile): string[] {
 }
 
 /** Groups the arms by the verdict on their times. */
-function describeTimes({ arms }: ComparisonFile): string[] {
+function describeTimes({ arms }: TrafficComparison): string[] {
   const judged = arms.flatMap(({ name, vs_baseline: vs }) =>
     vs?.time == null ? [] : [{ name: formatName(name), verdict: formatVerdict(vs.time) }],
   );

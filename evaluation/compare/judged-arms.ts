@@ -91,7 +91,7 @@ function judgeMetric(
  * Compares exact byte sums of the same packets. A deterministic arm writes them the same way every time, so there is nothing to estimate:
  * one more byte is larger, and the interval is the ratio itself.
  */
-export function judgeBytes(baseline: number, other: number) {
+function judgeBytes(baseline: number, other: number) {
   for (const bytes of [baseline, other]) {
     if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
       throw new RangeError(`expected an exact, positive number of bytes, got ${bytes}`);

@@ -263,7 +263,7 @@ function readMetricsHead(json: Buffer): ItemHead {
 
 const comparisonSchema = z.looseObject({
   sentence: text.nullable(),
-  kind: z.enum(['adapters', 'stacks']),
+  kind: z.enum(['adapters', 'stacks', 'teams']),
   arms: z.array(z.looseObject({ name: text })).min(1),
 });
 
@@ -273,8 +273,8 @@ function readComparisonHead(json: Buffer): ItemHead {
   const { sentence, kind, arms } = parsed.data;
   return {
     kind: 'comparison',
-    question: `${arms.length} ${kind} on the same traffic`,
-    answer: toOneLine(sentence ?? 'no verdict on times yet', MAX_SENTENCE),
+    question: `${arms.length} ${kind} on the same ${kind === 'teams' ? 'questions' : 'traffic'}`,
+    answer: toOneLine(sentence ?? 'no verdict yet', MAX_SENTENCE),
     verdict: '',
     setting: toOneLine(arms.map(({ name }) => name).join(', '), 2 * MAX_NAME),
   };

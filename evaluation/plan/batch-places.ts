@@ -11,6 +11,7 @@ export function deriveBatchPaths(answers: string): {
   stem: string;
   head: string;
   report: string;
+  comparison: string;
 } {
   const stem = path.join(path.dirname(answers), path.basename(answers, path.extname(answers)));
   return {
@@ -18,6 +19,7 @@ export function deriveBatchPaths(answers: string): {
     journal: `${answers}.journal`,
     head: `${stem}.batch.json`,
     report: `${stem}.report.html`,
+    comparison: `${stem}.comparison.json`,
   };
 }
 
@@ -44,6 +46,8 @@ export interface GaiaPaths {
   readonly head: string;
   /** The report, a page for a browser. */
   readonly report: string;
+  /** The comparison of several teams. */
+  readonly comparison: string;
   readonly submission: string;
   /** Folder of the log for people. */
   readonly folder: string;
@@ -79,13 +83,14 @@ export function findFilesFolder({ files, questions }: TypedPaths): string | unde
 export function resolveGaiaPaths(options: TypedPaths): GaiaPaths {
   const answers = resolveAnswersPath(options);
   const folder = path.dirname(answers);
-  const { journal, stem, head, report } = deriveBatchPaths(answers);
+  const { journal, stem, head, report, comparison } = deriveBatchPaths(answers);
   const runs = `${stem}.runs`;
   return {
     answers,
     journal,
     head,
     report,
+    comparison,
     submission:
       options.submission === undefined
         ? path.join(folder, SUBMISSION_FILE)

@@ -4,15 +4,24 @@ import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
+import { BASELINE } from '../compare/teams/compare-teams.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
-import { BASELINE } from '../results/baseline.ts';
 import { describeExposure, findFilesFolder, type GaiaPaths, resolveGaiaPaths } from './batch-places.ts';
-import { choice, commaList, defineTable, flag, noFlag, option, output, text } from './option-table.ts';
-import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
+import { choice, commaList, defineTable, flag, noFlag, option, output, text, texts } from './option-table.ts';
+import {
+  batchShape,
+  demandShape,
+  repliesNeeds,
+  store,
+  teamNeeds,
+  teamShape,
+  watchNeeds,
+  watchShape,
+} from './options.ts';
 import { planRun, type RunPlan } from './run-plan.ts';
 import { hasStore, loadTeams } from './team-options.ts';
 
@@ -31,6 +40,8 @@ export const gaiaTable = defineTable({
       'compare teams with the baseline, or all pairs',
       choice(['baseline', 'all']).default('baseline'),
     ),
+    ...demandShape,
+    failIf: option('<condition...>', "exit with 1 if true, e.g. 'react.right < 1x single'", texts.optional()),
     questions: option('<file>', 'read questions from JSON lines, CSV or Parquet', text.optional()),
     format: option(
       '<name>',
@@ -108,6 +119,12 @@ export const gaiaTable = defineTable({
       options: ['out', 'watch'],
       excludes: ['wait=false'],
       why: 'they are for the command that waits, gaia --resume NAME',
+    },
+    { options: ['junit'], needs: ['failIf'], why: 'the report lists its conditions' },
+    {
+      options: ['failIf', 'summary', 'saveBaseline', 'baseline'],
+      excludes: ['wait=false', 'cancel'],
+      why: 'they are for the command that waits for the answers',
     },
     { options: ['tables'], needs: ['format=wtq'], why: 'other questions name their files' },
     {

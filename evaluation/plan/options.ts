@@ -162,6 +162,15 @@ export type RunOptions = TeamOptions &
     readonly store?: string | undefined;
   };
 
+/** Options of a command whose comparison may be held to conditions. */
+export const demandShape = {
+  failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
+  junit: option('<file>', 'write the conditions as a JUnit report', output.file.optional()),
+  summary: option('<file>', 'write a Markdown summary for pull requests', output.file.optional()),
+  saveBaseline: option('<file>', 'save this comparison as a baseline', output.file.optional()),
+  baseline: option('<file>', "compare with a saved baseline, for --fail-if '… 1.1x saved'", text.optional()),
+};
+
 /** Options of a command that can be followed in the browser. */
 export const watchShape = {
   watch: option(

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { describeFinding, describeMissing, listNotes } from '../viewer/teams/finding.ts';
-import { readBatchData } from './batch-data.ts';
+import { formatVerdict } from '../compare/comparison-text.ts';
+import { buildFurtherPairs } from '../compare/teams/team-columns.ts';
+import { describeFinding, listNotes } from '../viewer/teams/finding.ts';
+import { type BatchData, readBatchData } from './batch-data.ts';
 import { fillPage } from './page-html.ts';
 import { sampleSource } from './testing/sample-batch.ts';
 
@@ -9,6 +11,13 @@ const failed = { ...wrong, status: 'failed', reason: 'no key' } as const;
 
 /** A text without the blanks that no line break parts. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ');
+
+/** Lists the verdicts on right answers against the baseline. */
+function listVerdicts({ comparison }: BatchData): [string, string][] {
+  return comparison.arms.flatMap(({ name, vs_baseline: vs }): [string, string][] =>
+    vs?.right ? [[name, formatVerdict(vs.right)]] : [],
+  );
+}
 
 describe('what teams made of the same questions', () => {
   test('is set against single on the questions that both were asked, and said first', () => {
@@ -30,15 +39,14 @@ describe('what teams made of the same questions', () => {
       }),
     );
 
-    expect(plain(describeFinding(view))).toBe(
-      'supervisor is right on 28 of 40 questions, single alone on 10',
+    expect(plain(describeFinding(view.comparison))).toBe(
+      'supervisor is right on 28 of 40 questions, single on 10',
     );
-    const judged = view.pairs.map(({ other, won, lost, judged: { difference, verdict } }) => [
-      other,
-      Math.round(difference * 1000) / 10,
-      [won, lost],
-      verdict,
-    ]);
+    const judged = view.comparison.arms.flatMap(({ name, vs_baseline: vs }) => {
+      if (!vs?.right) return [];
+      const { difference, won, lost } = vs.right;
+      return [[name, Math.round(difference * 1000) / 10, [won, lost], formatVerdict(vs.right)]];
+    });
     expect(judged).toEqual([
       ['supervisor', 45, [20, 2], 'better'],
       ['react', 0, [3, 3], 'cannot tell'],
@@ -46,16 +54,16 @@ describe('what teams made of the same questions', () => {
     ]);
     // What was not asked is wrong in the score, and named.
     expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
-    expect(plain(describeMissing(view))).toContain('Not asked yet: panel 30 of 40.');
+    expect(view.comparison.warnings.join()).toContain('Not asked yet: panel 30 of 40.');
   });
 
   test('has the time at which the last attempt ended, also of a batch that was interrupted', () => {
     const end = (result: Parameters<typeof sampleSource>[0]['result']) =>
-      readBatchData(sampleSource({ repeat: 3, result })).endedAt;
-    expect(end(({ cycle, index }) => ({ ended_at: 1000 * cycle + index }))).toBe(3003);
+      readBatchData(sampleSource({ repeat: 3, result })).comparison.measured_at;
+    expect(end(({ cycle, index }) => ({ ended_at: 1000 * cycle + index }))).toBe('1970-01-01T00:00:03.003Z');
     expect(
       end(({ cycle, index }) => (cycle === 1 && index < 3 ? { ended_at: 1000 + index } : undefined)),
-    ).toBe(1002);
+    ).toBe('1970-01-01T00:00:01.002Z');
     expect(end(() => undefined)).toBeNull();
   });
 
@@ -67,10 +75,10 @@ describe('what teams made of the same questions', () => {
       }),
     );
 
-    expect(plain(describeFinding(view))).toBe(
+    expect(plain(describeFinding(view.comparison))).toBe(
       'No difference to single was detected: right on 9 to 11; 20 questions can detect only differences of 35.0 points or more',
     );
-    expect(describeMissing(view)).toBeNull();
+    expect(view.comparison.warnings).toEqual([]);
   });
 
   test('names all that share the first place, and says so where nobody beats single', () => {
@@ -82,10 +90,10 @@ describe('what teams made of the same questions', () => {
     });
     const equal = sampleSource({ teams, questions: 9, result: () => ({}) });
 
-    expect(plain(describeFinding(readBatchData(tied)))).toBe(
-      'react, panel are right on 9 of 9 questions, single alone on 0',
+    expect(plain(describeFinding(readBatchData(tied).comparison))).toBe(
+      'react, panel are right on 9 of 9 questions, single on 0',
     );
-    expect(plain(describeFinding(readBatchData(equal)))).toMatch(
+    expect(plain(describeFinding(readBatchData(equal).comparison))).toMatch(
       /^No difference to single was detected: right on 9; 9 questions can detect only/,
     );
   });
@@ -105,16 +113,20 @@ describe('what teams made of the same questions', () => {
       }),
     );
 
-    const verdicts = view.pairs.map(({ other, base, judged }) => [other, base, judged.verdict]);
-    expect(verdicts).toEqual([
-      ['react', 'single', 'better'],
-      ['panel', 'single', 'better'],
-      ['panel', 'react', 'worse'],
-    ]);
-    expect(view.itself.map(([team, { judged }]) => [team, judged.verdict])).toEqual([
-      ['single', 'cannot tell'],
-      ['react', 'cannot tell'],
+    expect(listVerdicts(view)).toEqual([
+      ['react', 'better'],
       ['panel', 'better'],
+    ]);
+    const further = buildFurtherPairs(view.comparison).rows.map(({ team, against, right }) => [
+      team,
+      against,
+      right && formatVerdict(right),
+    ]);
+    expect(further).toEqual([
+      ['panel', 'react', 'worse'],
+      ['single, second attempts', 'its first', 'cannot tell'],
+      ['react, second attempts', 'its first', 'cannot tell'],
+      ['panel, second attempts', 'its first', 'better'],
     ]);
   });
 
@@ -130,15 +142,15 @@ describe('what teams made of the same questions', () => {
       );
     const six = ['single', 'react', 'panel', 'a', 'b', 'c'];
 
-    const verdictOf = (found: ReturnType<typeof view>) =>
-      found.pairs.find(({ base, other }) => base === 'single' && other === 'panel')?.judged.verdict;
-    expect(view(six).pairs).toHaveLength(5);
+    const verdictOf = (found: ReturnType<typeof view>) => new Map(listVerdicts(found)).get('panel');
+    expect(listVerdicts(view(six))).toHaveLength(5);
+    expect(view(six).comparison.further_pairs).toEqual([]);
     // Eight questions are enough among five comparisons, and not among fifteen.
     expect(verdictOf(view(six))).toBe('better');
     expect(verdictOf(view(six, 'all'))).toBe('cannot tell');
-    expect(view(six, 'all').pairs).toHaveLength(15);
+    expect(view(six, 'all').comparison.further_pairs).toHaveLength(10);
     const others = view(['react', 'panel']);
-    expect([others.baseline, others.pairs[0]?.judged.verdict]).toEqual(['react', 'better']);
+    expect([others.comparison.baseline, listVerdicts(others)]).toEqual(['react', [['panel', 'better']]]);
   });
 
   test('where no answer is known says so', () => {
@@ -160,7 +172,7 @@ describe('what teams made of the same questions', () => {
       ),
     });
 
-    expect(describeFinding(view)).toContain('no true answer is known');
+    expect(describeFinding(view.comparison)).toContain('no true answer is known');
     expect(view.questions[0]).toMatchObject({ truths: [] });
   });
 });

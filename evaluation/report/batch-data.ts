@@ -1,8 +1,9 @@
 import type { Attempt } from '../attempts/attempt.ts';
 import type { FinishedBatch } from '../batch/finished-batch.ts';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
+import type { TeamsComparison } from '../compare/comparison-file.ts';
+import { compareTeams } from '../compare/teams/compare-teams.ts';
 import { findKnownUse } from '../results/figures.ts';
-import { type PairedTeams, pairTeams } from '../results/paired-teams.ts';
 import type { TeamSummary } from '../results/summary.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
 
@@ -13,11 +14,9 @@ export interface BatchSource {
 }
 
 /** A batch as its page gets it: the records of its files and the figures that are computed from them, and no words. */
-export interface BatchData
-  extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'command' | 'machine' | 'repeat'>,
-    PairedTeams {
-  /** Milliseconds since 1970 at which the last attempt ended; null before the first. */
-  readonly endedAt: number | null;
+export interface BatchData extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'repeat'> {
+  /** The comparison of the teams as in `comparison.json`, without samples. */
+  readonly comparison: TeamsComparison;
   readonly teams: readonly TeamFigures[];
   /** The questions that the page holds, of all that were asked. */
   readonly questions: readonly ShownQuestion[];
@@ -60,9 +59,12 @@ const MAX_QUESTION_CHARACTERS = 2000;
 const MAX_TRUTH_CHARACTERS = 400;
 
 /** Collects what the page of a batch shows: all of its figures, and as many questions as a page should hold. */
-export function readBatchData({ batch, summaries }: BatchSource): BatchData {
+export function readBatchData(
+  { batch, summaries }: BatchSource,
+  comparison = compareTeams({ batch, summaries }),
+): BatchData {
   const { head, questions, read } = batch;
-  const { gaia_mesh, source, command, machine, repeat } = head;
+  const { gaia_mesh, source, repeat } = head;
   const shown = head.questions.slice(0, MAX_QUESTIONS);
   const perCycle = Math.max(1, shown.length * head.teams.length);
   const cyclesShown = Math.max(1, Math.min(repeat, Math.floor(MAX_ATTEMPTS / perCycle)));
@@ -82,13 +84,10 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
   return {
     gaia_mesh,
     source,
-    command,
-    machine,
     repeat,
     cyclesShown,
     attempts,
-    ...pairTeams(batch),
-    endedAt: findEnd(batch),
+    comparison: { ...comparison, arms: comparison.arms.map((arm) => ({ ...arm, samples: { right: [] } })) },
     teams: head.teams.flatMap((settings) => {
       const { [settings.name]: summary } = summaries;
       return summary === undefined
@@ -105,18 +104,4 @@ export function readBatchData({ batch, summaries }: BatchSource): BatchData {
     warnings: warnings.slice(0, MAX_WARNINGS),
     warningsLeft: Math.max(0, warnings.length - MAX_WARNINGS),
   };
-}
-
-function findEnd({ head, questions, read }: FinishedBatch): number | null {
-  let last: number | null = null;
-  // A batch that was interrupted has not come to all cycles.
-  for (const { name: team } of head.teams)
-    for (const { taskId: task_id } of questions)
-      for (let cycle = head.repeat; cycle > 0; cycle--) {
-        const ended = read({ task_id, team, cycle })?.ended_at;
-        if (ended === undefined) continue;
-        if (ended > (last ?? 0)) last = ended;
-        break;
-      }
-  return last;
 }

@@ -32,7 +32,7 @@ const files = {
 };
 type Kind = keyof typeof files;
 
-const stacksText = `${JSON.stringify(parseComparison(JSON.stringify(sampleStacks()), 'sample'), null, 2)}\n`;
+const stacksText = `${JSON.stringify(parseComparison(JSON.stringify(sampleStacks()), 'sample', 'stacks'), null, 2)}\n`;
 
 const browser = browserOfTests(async () => {
   const write = (kind: Kind, report: ReportData) => writeFileSync(files[kind], fillPage(report).html);
@@ -46,7 +46,7 @@ const browser = browserOfTests(async () => {
   const many = sampleSource({ questions: 2000, result: ({ index }) => (index % 3 === 0 ? WRONG : {}) });
   write('questions', { kind: 'batch', batch: readBatchData(many) });
   write('comparison', { kind: 'comparison', comparison: await compareSamples() });
-  write('stacks', { kind: 'comparison', comparison: parseComparison(stacksText, 'sample') });
+  write('stacks', { kind: 'comparison', comparison: parseComparison(stacksText, 'sample', 'stacks') });
 });
 
 const opened = (kind: Kind, view?: Parameters<typeof openFile>[2]) => openFile(browser(), files[kind], view);
@@ -163,7 +163,7 @@ describe('the page of teams', () => {
   test('says who is right, with the verdict beside each team, on a phone too', async () => {
     const page = await opened('teams', { width: 390 });
 
-    expect(await heading(page)).toMatch(/^panel is right on 120.of 240.questions, single alone on 0$/);
+    expect(await heading(page)).toMatch(/^panel is right on 120.of 240.questions, single on 0$/);
     const verdicts = page.getByRole('region', { name: 'Right answers', exact: true }).locator('.badge');
     expect(await verdicts.allTextContents()).toEqual(['baseline', ...TEAMS.slice(1).map(() => 'better')]);
     for (const verdict of await verdicts.all()) {
@@ -243,7 +243,7 @@ describe('the pages of comparisons', () => {
     expect(await page.getByText('npm run compare -- --adapters json,msgpack').count()).toBe(1);
     expect(await page.getByText('25 Nov 2026, 07:31 UTC').count()).toBe(1);
     expect(
-      parseComparison(await save(page, 'comparison.json'), 'saved').arms[0]?.samples_us.time,
+      parseComparison(await save(page, 'comparison.json'), 'saved', 'adapters').arms[0]?.samples_us.time,
     ).toHaveLength(10);
   });
 
@@ -315,7 +315,7 @@ async function compareSamples() {
     command: 'npm run compare -- --adapters json,msgpack,a2a,anp',
     measured_at: '2026-11-25T07:31:09.000Z',
   };
-  return parseComparison(JSON.stringify(sample), 'sample');
+  return parseComparison(JSON.stringify(sample), 'sample', 'adapters');
 }
 
 function sampleStacks() {

@@ -137,19 +137,28 @@ it.each([
   ['a.saturated > 2x b', 'a', 'saturated', '>', 2, 1, 'b'],
   ['a.cpu < 123456789012.5', 'a', 'cpu', '<', 1_234_567_890_125, 10, null],
   ['a.first > 0', 'a', 'first', '>', 0, 1, null],
+  ['a.right < 1x b', 'a', 'right', '<', 1, 1, 'b'],
 ] as const)('reads %j', (text, arm, metric, operator, numerator, denominator, times) => {
   expect(parseThreshold(text)).toEqual({ text, arm, metric, operator, numerator, denominator, times });
 });
 
 it('says how a condition is written, with what was written instead', () => {
   const expected =
-    "--fail-if: expected '<arm>.<bytes|header|time|cpu|first|saturated> <>|>=|<|<=> <number>[x <arm>]', e.g. 'a2a.bytes > 2.5x json'; got ";
+    "--fail-if: expected '<arm>.<bytes|header|time|cpu|first|saturated|right> <>|>=|<|<=> <number>[x <arm>]', e.g. 'a2a.bytes > 2.5x json'; got ";
   expect(() => parseThreshold('a2a.bytes')).toThrow(
     expect.objectContaining({ message: `${expected}'a2a.bytes'` }),
   );
   expect(() => parseThreshold('a2a.size > 2')).toThrow(
     expect.objectContaining({ message: `${expected}'a2a.size > 2'; there is no metric size` }),
   );
+});
+
+it('takes the metrics of a kind of arms alone', () => {
+  expect(parseThreshold('a.right < 1x b', ['a', 'b'], 'teams').metric).toBe('right');
+  expect(() => parseThreshold('a.time > 1x b', ['a', 'b'], 'teams')).toThrow(
+    "expected '<arm>.<right> <>|>=|<|<=> <number>[x <arm>]', e.g. 'react.right < 1x single'; got 'a.time > 1x b'; there is no metric time",
+  );
+  expect(() => parseThreshold('a.saturated > 2', ['a'], 'adapters')).toThrow('there is no metric saturated');
 });
 
 /** Evaluates a condition where every arm was measured as `measured`, and has `bytes` now and `saved` before. */

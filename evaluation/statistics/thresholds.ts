@@ -4,9 +4,16 @@ import { isWithinNull } from './level-verdicts.ts';
 /** Figures that are the same in every run, so one run decides a condition. */
 const EXACT = ['bytes', 'header'] as const;
 /** Figures that vary: a condition holds if the whole interval of the ratio lies beyond its bound. */
-const MEASURED = ['time', 'cpu', 'first', 'saturated'] as const;
+const MEASURED = ['time', 'cpu', 'first', 'saturated', 'right'] as const;
 type ExactMetric = (typeof EXACT)[number];
 type MeasuredMetric = (typeof MEASURED)[number];
+
+/** The metrics of each kind of arms. */
+const METRICS = {
+  adapters: [...EXACT, 'time', 'cpu', 'first'],
+  stacks: [...EXACT, 'time', 'cpu', 'first', 'saturated'],
+  teams: ['right'],
+} as const satisfies Readonly<Record<string, readonly (ExactMetric | MeasuredMetric)[]>>;
 
 /** Stands in place of an arm for the same arm in the saved comparison. */
 export const SAVED = 'saved';
@@ -71,19 +78,25 @@ const GRAMMAR =
 
 /**
  * Parses `<arm>.<metric> <op> <number>[x <arm>]`, e.g. `a2a.bytes > 2.5x json`, or `json.time > 1.1x saved` for a comparison with a saved
- * one. Units are bytes, and microseconds of one pass of the recording.
+ * one. Units are bytes, microseconds of one pass of the recording, and percent of right answers of teams.
  *
  * @param arms the arms that will be measured, if that is known
- * @throws MeshError `usage` for anything else, and for an arm that will not be measured
+ * @param kind their kind, which decides about the metrics
+ * @throws MeshError `usage` for anything else, and for an arm or a metric that will not be measured
  */
-export function parseThreshold(text: string, arms?: readonly string[]): Threshold {
+export function parseThreshold(
+  text: string,
+  arms?: readonly string[],
+  kind?: keyof typeof METRICS,
+): Threshold {
+  const metrics = kind === undefined ? [...EXACT, ...MEASURED] : METRICS[kind];
   const parts = GRAMMAR.exec(text.trim())?.groups;
-  if (parts === undefined) throw createMisreadError(text);
+  if (parts === undefined) throw createMisreadError(text, metrics);
   const { arm = '', whole = '', decimals = '', times = null } = parts;
-  const metric = [...EXACT, ...MEASURED].find((name) => name === parts.metric);
+  const metric = metrics.find((name) => name === parts.metric);
   const operator = parts.operator;
-  if (metric === undefined) throw createMisreadError(text, `; there is no metric ${parts.metric}`);
-  if (!isOperator(operator)) throw createMisreadError(text);
+  if (metric === undefined) throw createMisreadError(text, metrics, `; there is no metric ${parts.metric}`);
+  if (!isOperator(operator)) throw createMisreadError(text, metrics);
   const threshold: Threshold = {
     text,
     arm,
@@ -158,7 +171,7 @@ function evaluateInterval(
   }
   const { ratio, low, high, isEquivalent, margin, nullArm } = measured;
   const bound = numerator / denominator;
-  const shown = (value: number) => Number(value.toPrecision(4));
+  const shown = (value: number) => (value === Infinity ? '∞' : String(Number(value.toPrecision(4))));
   const isRatio = times !== null;
   const isNoDifference = isRatio && isEquivalent && Math.abs(Math.log(bound)) < Math.log1p(margin);
   const holdsAt = (value: number) => HOLDS[operator](value, bound);
@@ -174,8 +187,10 @@ function evaluateInterval(
           ? 'passed'
           : 'cannot tell';
   const interval =
-    high === Infinity ? 'too few samples for an interval' : `95 % interval ${shown(low)}–${shown(high)}`;
-  const unit = isRatio ? ` times ${times}` : ' µs';
+    high === Infinity && low === 0
+      ? 'too few samples for an interval'
+      : `95 % interval ${shown(low)}–${shown(high)}`;
+  const unit = isRatio ? ` times ${times}` : metric === 'right' ? ' %' : ' µs';
   const itself =
     isRatio && nullArm !== undefined && nullArm.high !== Infinity
       ? `; the baseline against itself ${shown(nullArm.low)}–${shown(nullArm.high)}`
@@ -191,10 +206,13 @@ function isOperator(text: string | undefined): text is Operator {
   return text !== undefined && Object.hasOwn(HOLDS, text);
 }
 
-function createMisreadError(text: string, detail = ''): MeshError {
+function createMisreadError(text: string, metrics: readonly Threshold['metric'][], detail = ''): MeshError {
+  const example = metrics.some((metric) => metric === 'bytes')
+    ? 'a2a.bytes > 2.5x json'
+    : 'react.right < 1x single';
   return new MeshError(
     'usage',
-    `--fail-if: expected '<arm>.<${[...EXACT, ...MEASURED].join('|')}> <${Object.keys(HOLDS).join('|')}> <number>[x <arm>]', ` +
-      `e.g. 'a2a.bytes > 2.5x json'; got '${text}'${detail}`,
+    `--fail-if: expected '<arm>.<${metrics.join('|')}> <${Object.keys(HOLDS).join('|')}> <number>[x <arm>]', ` +
+      `e.g. '${example}'; got '${text}'${detail}`,
   );
 }

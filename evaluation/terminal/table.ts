@@ -71,6 +71,17 @@ export function formatPercent(value: number | null, digits = 1): string {
   return value === null ? '–' : `${(value * 100).toFixed(digits)} %`;
 }
 
+/** Formats an interval of shares: `26.0–47.6 %`, or `–` if it is not known. */
+export function formatShares({
+  low,
+  high,
+}: {
+  readonly low: number | null;
+  readonly high: number | null;
+}): string {
+  return low === null || high === null ? '–' : `${(low * 100).toFixed(1)}–${formatPercent(high)}`;
+}
+
 /** Formats a change of a share in percentage points: `+12.3`, `−4.5` or `0.0`. */
 export function formatPoints(change: number): string {
   const points = formatDecimals(Math.abs(change) * 100, 1);

@@ -10,10 +10,14 @@ export function ResultPage({ report }: { readonly report: ReportData }) {
     case 'run':
       return <RunPage run={report.run} />;
     case 'batch':
-      return <TeamsPage batch={report.batch} />;
+      return <TeamsPage file={report.batch.comparison} batch={report.batch} />;
     case 'blame':
       return <BlamePage file={report.blame} />;
     case 'comparison':
-      return <ComparisonPage file={report.comparison} />;
+      return report.comparison.kind === 'teams' ? (
+        <TeamsPage file={report.comparison} />
+      ) : (
+        <ComparisonPage file={report.comparison} />
+      );
   }
 }

@@ -12,6 +12,8 @@ import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { RunLog } from '@gaia-mesh/evaluation/batch/run-log.ts';
 import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
 import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
+import { formatComparison } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
+import { compareTeams } from '@gaia-mesh/evaluation/compare/teams/compare-teams.ts';
 import { nameTeamFile, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   type GaiaOptions,
@@ -32,7 +34,7 @@ import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
 import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
-import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { formatJson, print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
@@ -44,6 +46,7 @@ import { type ExportRun, runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
 import { openWatch } from '../command-line/watching.ts';
+import { parseDemands, settleDemands } from '../compare/demands.ts';
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
 
@@ -69,7 +72,7 @@ async function run(options: GaiaOptions): Promise<void> {
   const resultsPage = options.write ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
   resumption.plan();
-  const { plan, runner } = await openRunner(options, interruption.signal);
+  const { plan, runner, demands } = await openRunner(options, interruption.signal);
   if (!options.wait && 'name' in runner) {
     await runner.close();
     for (const { where, why } of await findMissing(plan)) printError(`file of question ${where}: ${why}`);
@@ -78,7 +81,13 @@ async function run(options: GaiaOptions): Promise<void> {
   }
   const watch = await openWatch(options, 'gaia');
   try {
-    await runPlan(plan, runner, options, { resultsPage, exportRun, signal: interruption.signal, watch });
+    await runPlan(plan, runner, options, {
+      resultsPage,
+      exportRun,
+      demands,
+      signal: interruption.signal,
+      watch,
+    });
   } catch (error) {
     await watch?.close();
     throw error;
@@ -92,28 +101,42 @@ async function run(options: GaiaOptions): Promise<void> {
 async function openRunner(
   options: GaiaOptions,
   signal: AbortSignal,
-): Promise<{ plan: GaiaPlan; runner: Runner | Coordinator }> {
+): Promise<{ plan: GaiaPlan; runner: Runner | Coordinator; demands: Demands }> {
   const { resume, store } = options;
   if (!options.queue && typeof resume !== 'string') {
     const plan = await planGaia(options, signal);
-    return { plan, runner: new Runner(plan) };
+    const demands = planDemands(options, plan);
+    return { plan, runner: new Runner(plan), demands };
   }
   const planned = options.queue ? await planGaia(options, signal) : undefined;
+  // A batch is queued only with conditions that can be checked.
+  const demands = planned === undefined ? undefined : planDemands(options, planned);
   const { Coordinator: Remote } = await import('@gaia-mesh/evaluation/queue/coordinator.ts');
   const queue = await openQueue(store);
   try {
-    if (planned !== undefined) {
+    if (planned !== undefined && demands !== undefined) {
       const runner = await Remote.start(planned, queue);
       resumption.queued(runner.name);
-      return { plan: planned, runner };
+      return { plan: planned, runner, demands };
     }
     const { coordinator, plan } = await Remote.resume(String(resume), { queue, options });
     resumption.queued(coordinator.name);
-    return { plan, runner: coordinator };
+    return { plan, runner: coordinator, demands: planDemands(options, plan) };
   } catch (error) {
     await queue.close();
     throw error;
   }
+}
+
+type Demands = ReturnType<typeof parseDemands>;
+
+function planDemands(options: GaiaOptions, plan: GaiaPlan): Demands {
+  const teams = plan.teams.map(({ team }) => team);
+  return parseDemands(options, teams, {
+    kind: 'teams',
+    environment: {},
+    questions: { asked: plan.questions.length, sha256: plan.fingerprint.questions ?? '' },
+  });
 }
 
 async function openQueue(store: string | undefined): Promise<AttemptQueue> {
@@ -140,6 +163,8 @@ async function cancelBatch(name: string, store: string | undefined): Promise<voi
 }
 
 interface RunContext {
+  /** Conditions on the comparison of the teams. */
+  readonly demands: Demands;
   /** The results page, with `--write`. */
   readonly resultsPage: string | undefined;
   readonly exportRun: ExportRun;
@@ -154,7 +179,7 @@ async function runPlan(
   context: RunContext,
 ): Promise<void> {
   const { paths, questions, repeat } = plan;
-  const { signal, resultsPage, exportRun, watch } = context;
+  const { signal, resultsPage, exportRun, demands, watch } = context;
   const redact = createRedactor(process.env);
   const cache = await runner.openStore();
   const { journal } = runner;
@@ -207,7 +232,7 @@ async function runPlan(
     await finish(
       plan,
       options,
-      { journal, head: runner.head, resultsPage, isExported, missing },
+      { journal, head: runner.head, resultsPage, isExported, missing, demands },
       teams,
       end,
       signal,
@@ -225,7 +250,7 @@ async function runPlan(
 type Ends = ReadonlyMap<string, TeamEnd>;
 
 /** The targets of a batch's results. */
-interface Leaves extends Pick<RunContext, 'resultsPage'> {
+interface Leaves extends Pick<RunContext, 'resultsPage' | 'demands'> {
   readonly journal: Journal;
   readonly head: BatchHead;
   readonly isExported: boolean;
@@ -240,7 +265,7 @@ interface Leaves extends Pick<RunContext, 'resultsPage'> {
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
-  { journal, head, resultsPage, isExported, missing }: Leaves,
+  { journal, head, resultsPage, isExported, missing, demands }: Leaves,
   ends: Ends,
   end: BatchEnd,
   signal: AbortSignal,
@@ -251,7 +276,10 @@ async function finish(
   writeAnswers(finished, paths);
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   const results = summarizeTeams(batch);
-  const shown = readBatchData({ batch, summaries: results });
+  const comparison = compareTeams({ batch, summaries: results });
+  const shown = readBatchData({ batch, summaries: results }, comparison);
+  const isCompared = plan.teams.length > 1;
+  if (isCompared) writeWhole(paths.comparison, formatJson(comparison));
   writeWhole(paths.report, fillPage({ kind: 'batch', batch: shown }).html);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
@@ -279,6 +307,7 @@ async function finish(
   } else if (isAnswered || (isComplete && first === undefined) || hasFaults) {
     // Injected faults are a result in themselves.
     printText(`\n${[formatBatchTable(summaries), ...listConditions(ends)].join('\n')}`);
+    if (isCompared) printText(`${formatComparison(comparison)}\n`);
     printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
     for (const [team, score] of submissions) print(scoreLine(team, score));
   }
@@ -301,6 +330,7 @@ async function finish(
     if (options.json) printError(`written: ${answers}, ${page}`);
     else print(formatDone(`${answers} and ${page}`, warnings, isExported));
     if (options.strict && warnings.length > 0) process.exitCode = EXIT.failed;
+    settleDemands(comparison, demands, options);
     return;
   }
   printError(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
+import { formatVerdict } from '@gaia-mesh/evaluation/compare/comparison-text.ts';
 import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   defineTable,
@@ -181,7 +182,8 @@ function describeState(record: StoredGapRecord): string {
 }
 
 /** The effect of a gap record on questions other than the one that it was made from. */
-interface GapEffect extends Pick<JudgedAnswers, 'questions' | 'difference' | 'low' | 'high' | 'verdict'> {
+interface GapEffect extends Pick<JudgedAnswers, 'questions' | 'difference' | 'low' | 'high'> {
+  readonly verdict: string;
   /** Questions that were right in the last attempt without the record, and in the first one with it. */
   readonly right_without: number;
   readonly right_with: number;
@@ -221,7 +223,8 @@ export function computeGapEffects(
     tried.flatMap(({ id, questions }, index): [number, GapEffect][] => {
       const found = judged[index];
       if (found === undefined) return [];
-      const { difference, low, high, verdict } = found;
+      const { difference, low, high } = found;
+      const verdict = formatVerdict(found);
       const right_without = questions.filter(({ baseline }) => baseline === 1).length;
       const right_with = questions.filter(({ other }) => other === 1).length;
       return [

@@ -13,7 +13,7 @@ import {
   texts,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { network, watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
+import { demandShape, network, watchNeeds, watchShape } from '@gaia-mesh/evaluation/plan/options.ts';
 import type { EventFeed } from '@gaia-mesh/evaluation/watch/event-feed.ts';
 import * as z from 'zod';
 
@@ -63,15 +63,7 @@ export const compareTable = defineTable({
       amount('a percentage', 100).default(5),
     ),
     seed: option('<n>', 'set the seed of the order of arms', wholeNumber.default(1)),
-    failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
-    junit: option('<file>', 'write the conditions as a JUnit report', output.file.optional()),
-    summary: option('<file>', 'write a Markdown summary for pull requests', output.file.optional()),
-    saveBaseline: option('<file>', 'save this comparison as a baseline', output.file.optional()),
-    baseline: option(
-      '<file>',
-      "compare with a saved baseline, for --fail-if '… 1.1x saved'",
-      text.optional(),
-    ),
+    ...demandShape,
     out: option(
       '<dir>',
       'write results to this folder (default: the project root)',

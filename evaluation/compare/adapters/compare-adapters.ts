@@ -9,7 +9,12 @@ import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
-import { type AdapterArm, type AdaptersComparison, parseAdapters, type Samples } from '../comparison-file.ts';
+import {
+  type AdapterArm,
+  type AdaptersComparison,
+  parseComparison,
+  type Samples,
+} from '../comparison-file.ts';
 import { formatVerdicts } from '../comparison-text.ts';
 import { type ArmsPlan, type Design, Experiment, type ExperimentContext } from '../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../judged-arms.ts';
@@ -119,7 +124,7 @@ export async function measureAdapters(
     left_out: [],
   };
   // The report is parsed as it is when read back from its file, so that all outputs agree.
-  const file = parseAdapters(JSON.stringify(report), 'comparison');
+  const file = parseComparison(JSON.stringify(report), 'comparison', 'adapters');
   return { ...file, sentence: formatVerdicts(file) };
 }
 

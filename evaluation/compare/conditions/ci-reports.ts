@@ -8,6 +8,7 @@ import {
   describeNullTest,
   describeOpen,
   describePlayed,
+  formatEffect,
   formatInterval,
   formatName,
   formatVerdict,
@@ -63,7 +64,11 @@ const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
   'cannot tell': '❔ cannot tell',
 };
 
-const TITLES = { adapters: 'Adapters on the same packets', stacks: 'Stacks on the same exchanges' } as const;
+const TITLES = {
+  adapters: 'Adapters on the same packets',
+  stacks: 'Stacks on the same exchanges',
+  teams: 'Teams on the same questions',
+} as const;
 
 /** Formats a comparison as a comment on a pull request: the answer, the conditions, the changes, and how to repeat it. */
 export function formatSummary(file: ComparisonFile, { conditions, changes, command }: Outcome): string {
@@ -75,7 +80,7 @@ export function formatSummary(file: ComparisonFile, { conditions, changes, comma
     conditions.length === 0 ? '' : formatColumnsMarkdown(conditionColumns, conditions),
     changes.length === 0
       ? ''
-      : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(changeColumns, changes)}`,
+      : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(createChangeColumns(file), changes)}`,
     buildTables(file).sections[0]?.tables[0]?.(formatColumnsMarkdown) ?? '',
     escapeMarkdown(`${describePlayed(file)}. ${describeNullTest(file)}.`),
     `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
@@ -99,32 +104,35 @@ const conditionColumns: readonly Column<ThresholdResult>[] = [
   { key: 'found', header: 'found', value: ({ found }) => found, format: ({ found }) => found },
 ];
 
-/** The changes since the saved comparison, one row for each arm. */
-const changeColumns: readonly Column<SavedChange>[] = [
-  { key: 'arm', header: 'arm', value: ({ name }) => name },
-  { key: 'bytes_then', header: 'bytes then', value: ({ bytes }) => bytes.before },
-  { key: 'bytes_now', header: 'bytes now', value: ({ bytes }) => bytes.now },
-  {
-    key: 'time_ratio',
-    header: 'time',
-    value: ({ time }) => time?.ratio,
-    digits: 2,
-  },
-  {
-    key: 'time_low',
-    header: '95 %',
-    value: ({ time }) => time?.low,
-    format: ({ time }) => (time === null ? '–' : formatInterval(time)),
-  },
-  {
-    key: 'time_verdict',
-    header: 'verdict',
-    value: ({ time }) => time?.verdict,
-    format: ({ time }) => (time === null ? '–' : formatVerdict(time)),
-  },
-];
+/** Creates the columns of the changes since the saved comparison, which has one row for each arm. */
+function createChangeColumns({ kind }: Pick<ComparisonFile, 'kind'>): readonly Column<SavedChange>[] {
+  const [counted, measured] = kind === 'teams' ? ['right', 'difference'] : ['bytes', 'time'];
+  return [
+    { key: 'arm', header: 'arm', value: ({ name }) => name },
+    { key: `${counted}_then`, header: `${counted} then`, value: ({ before }) => before },
+    { key: `${counted}_now`, header: `${counted} now`, value: ({ now }) => now },
+    {
+      key: `${measured}`,
+      header: measured,
+      value: ({ judged }) => judged && ('ratio' in judged ? judged.ratio : judged.difference),
+      format: ({ judged }) => (judged === null ? '–' : formatEffect(judged)),
+    },
+    {
+      key: `${measured}_low`,
+      header: '95 %',
+      value: ({ judged }) => judged?.low,
+      format: ({ judged }) => (judged === null ? '–' : formatInterval(judged)),
+    },
+    {
+      key: `${measured}_verdict`,
+      header: 'verdict',
+      value: ({ judged }) => judged?.verdict,
+      format: ({ judged }) => (judged === null ? '–' : formatVerdict(judged)),
+    },
+  ];
+}
 
 /** Formats the changes since the saved comparison for a terminal. */
-export function formatChanges(changes: readonly SavedChange[]): string {
-  return formatColumns(changeColumns, changes);
+export function formatChanges(file: Pick<ComparisonFile, 'kind'>, changes: readonly SavedChange[]): string {
+  return formatColumns(createChangeColumns(file), changes);
 }

@@ -80,7 +80,7 @@ describe('a condition beside a null test that failed', () => {
   });
 
   test('is one about the saved comparison, too', () => {
-    const outcome = (times: number) => judgeChanges(slowed(failed, 1 / times), failed)[0]?.time?.verdict;
+    const outcome = (times: number) => judgeChanges(slowed(failed, 1 / times), failed)[0]?.judged?.verdict;
     expect([outcome(1.2), outcome(1.4)]).toEqual(['cannot tell', 'different']);
   });
 });
@@ -88,12 +88,14 @@ describe('a condition beside a null test that failed', () => {
 describe('a comparison that was saved', () => {
   test('is set against this one, adapter by adapter', () => {
     const changes = changesOf(slowed(now, 0.5), now);
-    expect(changes.map(({ name, time }) => [name, time?.verdict, time?.ratio])).toEqual([
+    expect(
+      changes.map(({ name, judged }) => [name, judged?.verdict, judged && 'ratio' in judged && judged.ratio]),
+    ).toEqual([
       ['json', 'different', expect.closeTo(2, 9)],
       ['msgpack', 'different', expect.closeTo(2, 9)],
       ['anp', 'different', expect.closeTo(2, 9)],
     ]);
-    expect(changesOf(now, now)[0]?.time).toMatchObject({ verdict: 'equivalent', ratio: 1 });
+    expect(changesOf(now, now)[0]?.judged).toMatchObject({ verdict: 'equivalent', ratio: 1 });
   });
 
   test('of fewer invocations is compared by as many', () => {
@@ -102,7 +104,7 @@ describe('a comparison that was saved', () => {
     const time = row.samples_us.time.slice(0, 3);
     const few = { ...now, arms: [{ ...row, samples_us: { ...row.samples_us, time } }] };
     expect(changesOf(few, now)).toMatchObject([
-      { name: 'json', time: { invocations: 3, verdict: 'cannot tell' } },
+      { name: 'json', judged: { invocations: 3, verdict: 'cannot tell' } },
     ]);
   });
 

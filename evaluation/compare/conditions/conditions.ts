@@ -1,5 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { type JudgedComparison, judgeComparisons } from '../../statistics/level-verdicts.ts';
+import { compareRatio } from '../../statistics/answers/paired-answers.ts';
+import { judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../statistics/levels.ts';
 import { type MeasuredRatio, SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
 import { formatNetwork } from '../../terminal/table.ts';
@@ -8,24 +9,32 @@ import type {
   ComparedArm,
   ComparisonFile,
   Metric,
+  RightVerdict,
   StacksComparison,
+  TeamsComparison,
+  TrafficComparison,
 } from '../comparison-file.ts';
+import { judgeRights, pairAttempts } from '../teams/compare-teams.ts';
 
 /** One arm in the current and the saved comparison. */
 export interface SavedChange {
   readonly name: string;
-  readonly bytes: { readonly before: number; readonly now: number };
-  /** Ratio of the current to the saved time; null if either has no times. */
-  readonly time: JudgedComparison | null;
+  /** Exact bytes, or right answers of teams. */
+  readonly before: number;
+  readonly now: number;
+  /** The verdict on the times, or on the right answers of teams; null if either has none. */
+  readonly judged: ReturnType<typeof judgeComparisons>[number] | RightVerdict | null;
 }
 
 type Rounds = readonly (readonly number[])[];
 
 /** The facts of a comparison that must be known to hold it against a saved one; before it is measured, some are not known yet. */
 export type ComparableFacts = Pick<ComparisonFile, 'environment'> &
-  Partial<Pick<ComparisonFile, 'kind' | 'run_id' | 'packets' | 'team' | 'engine' | 'agents' | 'baseline'>> &
+  Partial<Pick<ComparisonFile, 'kind' | 'baseline'>> &
+  Partial<Pick<TrafficComparison, 'run_id' | 'packets' | 'team' | 'engine' | 'agents'>> &
   Partial<Pick<StacksComparison, 'traffic' | 'rate_per_s'>> &
-  Partial<Pick<AdaptersComparison, 'network'>>;
+  Partial<Pick<AdaptersComparison, 'network'>> &
+  Partial<{ readonly questions: Pick<TeamsComparison['questions'], 'asked' | 'sha256'> }>;
 
 /** The properties that two comparisons must share to be comparable. */
 const SHARED: readonly {
@@ -34,7 +43,7 @@ const SHARED: readonly {
 }[] = [
   { what: 'the processor', of: ({ environment: { cpu } }) => cpu },
   { what: 'the number of cores', of: ({ environment: { cpus } }) => cpus },
-  { what: 'the platform', of: ({ environment: { platform, arch } }) => `${platform} ${arch}` },
+  { what: 'the platform', of: ({ environment: { platform, arch } }) => platform && `${platform} ${arch}` },
   { what: 'Node', of: ({ environment: { node } }) => node },
   { what: 'what is compared', of: ({ kind }) => kind },
   { what: 'the recording', of: ({ run_id }) => run_id },
@@ -46,6 +55,10 @@ const SHARED: readonly {
   {
     what: 'the traffic',
     of: ({ traffic }) => traffic && `${traffic.source}, ${traffic.exchanges} exchanges`,
+  },
+  {
+    what: 'the questions',
+    of: ({ questions }) => questions && `${questions.asked}, ${questions.sha256.slice(0, 12)}`,
   },
   { what: 'the rate', of: ({ rate_per_s }) => rate_per_s },
   {
@@ -77,13 +90,13 @@ export function toConditionName({ name }: Pick<ComparedArm, 'name'>): string {
   return name.replaceAll(/[ =]/g, ':');
 }
 
-/** Judges all arms that are in both comparisons together. Bytes are exact; for times see {@link asManyOfEach}. */
+/**
+ * Judges all arms that are in both comparisons together. Bytes are exact; for times see {@link asManyOfEach}. Teams are compared on the same
+ * questions, as teams of one batch are.
+ */
 export function judgeChanges(saved: ComparisonFile, now: ComparisonFile): SavedChange[] {
-  const earlier: readonly ComparedArm[] = saved.arms;
-  const both = now.arms.flatMap((arm: ComparedArm) => {
-    const before = earlier.find(({ name }) => name === arm.name);
-    return before === undefined ? [] : [{ arm, before }];
-  });
+  if (now.kind === 'teams') return saved.kind === 'teams' ? judgeTeamChanges(saved, now) : [];
+  const both = saved.kind === 'teams' ? [] : pairArms<ComparedArm>(saved.arms, now.arms);
   const timed = both.filter(
     ({ arm, before }) => arm.samples_us.time.length > 0 && before.samples_us.time.length > 0,
   );
@@ -99,9 +112,32 @@ export function judgeChanges(saved: ComparisonFile, now: ComparisonFile): SavedC
   );
   return both.map((pair) => ({
     name: toConditionName(pair.arm),
-    bytes: { before: pair.before.wire_bytes, now: pair.arm.wire_bytes },
-    time: judged[timed.indexOf(pair)] ?? null,
+    before: pair.before.wire_bytes,
+    now: pair.arm.wire_bytes,
+    judged: judged[timed.indexOf(pair)] ?? null,
   }));
+}
+
+function judgeTeamChanges(saved: TeamsComparison, now: TeamsComparison): SavedChange[] {
+  const both = pairArms(saved.arms, now.arms);
+  const judged = judgeRights(both.map(({ arm, before }) => [before.samples.right, arm.samples.right]));
+  return both.map(({ arm, before }, index) => ({
+    name: toConditionName(arm),
+    before: before.correct,
+    now: arm.correct,
+    judged: judged[index] ?? null,
+  }));
+}
+
+/** Pairs the arms that are in both comparisons. */
+function pairArms<Arm extends { readonly name: string }>(
+  saved: readonly Arm[],
+  now: readonly Arm[],
+): { readonly arm: Arm; readonly before: Arm }[] {
+  return now.flatMap((arm) => {
+    const before = saved.find(({ name }) => name === arm.name);
+    return before === undefined ? [] : [{ arm, before }];
+  });
 }
 
 /**
@@ -120,21 +156,25 @@ export function createThresholdFigures(
   now: ComparisonFile,
   saved: ComparisonFile | undefined,
 ): ThresholdFigures {
-  const find = (file: ComparisonFile | undefined, name: string): ComparedArm | undefined =>
-    file?.arms.find((arm) => toConditionName(arm) === name);
+  if (now.kind === 'teams') return createTeamFigures(now, saved?.kind === 'teams' ? saved : undefined);
+  const find = (isSaved: boolean, name: string): ComparedArm | undefined => {
+    const file = isSaved ? saved : now;
+    return file === undefined || file.kind === 'teams' ? undefined : findArm<ComparedArm>(file.arms, name);
+  };
   return {
     arms: now.arms.map(toConditionName),
     exact: (name, metric, isSaved) => {
-      const arm = find(isSaved ? saved : now, name);
+      const arm = find(isSaved, name);
       return metric === 'bytes' ? arm?.wire_bytes : arm?.header_bytes;
     },
     measured: (name, metric, times) => {
-      const own = find(now, name)?.samples_us[metric] ?? [];
+      if (metric === 'right') return undefined;
+      const own = find(false, name)?.samples_us[metric] ?? [];
       const isSaved = times === SAVED;
       const base =
         times === null
           ? own.map((rounds) => rounds.map(() => 1))
-          : (find(isSaved ? saved : now, isSaved ? name : times)?.samples_us[metric] ?? []);
+          : (find(isSaved, isSaved ? name : times)?.samples_us[metric] ?? []);
       if (own.length === 0 || base.length === 0) return undefined;
       const [before, after] = isSaved ? asManyOfEach(base, own) : [base, own];
       const ratio = measureRatio(before, after, metric, now.margin);
@@ -143,6 +183,31 @@ export function createThresholdFigures(
       return ratio && { ...ratio, nullArm };
     },
   };
+}
+
+/** Creates the figures of teams: the percentage of right answers, as a number or as a ratio on the same questions. */
+function createTeamFigures(now: TeamsComparison, saved: TeamsComparison | undefined): ThresholdFigures {
+  return {
+    arms: now.arms.map(toConditionName),
+    exact: () => undefined,
+    measured: (name, metric, times) => {
+      const arm = findArm(now.arms, name);
+      if (metric !== 'right' || arm === undefined) return undefined;
+      const { accuracy, low, high } = arm;
+      const undecided = { isEquivalent: false, margin: 0 };
+      if (times === null)
+        return accuracy === null || low === null || high === null
+          ? undefined
+          : { ratio: 100 * accuracy, low: 100 * low, high: 100 * high, ...undecided };
+      const base = times === SAVED ? findArm(saved?.arms ?? [], name) : findArm(now.arms, times);
+      const pair = pairAttempts(base?.samples.right ?? [], arm.samples.right);
+      return pair.questions.length === 0 ? undefined : { ...compareRatio(pair), ...undecided };
+    },
+  };
+}
+
+function findArm<Arm extends { readonly name: string }>(arms: readonly Arm[], name: string): Arm | undefined {
+  return arms.find((arm) => toConditionName(arm) === name);
 }
 
 function measureRatio(

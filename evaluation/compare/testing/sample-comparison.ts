@@ -2,8 +2,7 @@ import { createLedgerLine, type LedgerLine, measureLine } from '@gaia-mesh/core/
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { type AdaptersComparison, COMPARISON_VERSION, parseAdapters } from '../comparison-file.ts';
-import { judgeBytes } from '../judged-arms.ts';
+import { type AdaptersComparison, COMPARISON_VERSION, parseComparison } from '../comparison-file.ts';
 
 const packet: Packet = {
   type: 'said',
@@ -24,7 +23,7 @@ async function sampleLine(spec: string): Promise<LedgerLine> {
 
 /** Builds a sample comparison and parses it. */
 export async function sampleFile(specs: readonly string[], text = 'hello'): Promise<AdaptersComparison> {
-  return parseAdapters(JSON.stringify(await sampleComparison(specs, text)), 'sample');
+  return parseComparison(JSON.stringify(await sampleComparison(specs, text)), 'sample', 'adapters');
 }
 
 /**
@@ -88,7 +87,7 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
         index === 0
           ? null
           : {
-              bytes: judgeBytes(base, total.wire),
+              bytes: judgeSampleBytes(total.wire / base),
               time,
               cpu: time,
               first: null,
@@ -130,4 +129,9 @@ export async function sampleComparison(specs: readonly string[], text = 'hello')
     left_out: [],
     failed: [],
   };
+}
+
+function judgeSampleBytes(ratio: number) {
+  const verdict = ratio < 1 ? 'smaller' : ratio > 1 ? 'larger' : 'equal';
+  return { ratio, low: ratio, high: ratio, verdict };
 }

@@ -1,5 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
@@ -10,7 +11,7 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import type { Attempt } from '../../attempts/attempt.ts';
-import { readComparison } from '../../compare/comparison-file.ts';
+import { type ComparedArm, readComparison } from '../../compare/comparison-file.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { type ExportedRun, readExportedRun } from '../exported-run.ts';
 
@@ -57,7 +58,14 @@ interface Sample {
 
 /** Builds the table of a comparison's samples: one row per round. */
 function buildRoundsTable(file: string): Table {
-  const rows = readComparison(file).arms.flatMap(({ name, samples_us }) =>
+  const comparison = readComparison(file);
+  if (comparison.kind === 'teams')
+    throw new MeshError(
+      'config',
+      `${file} compares teams: expected times; their attempts are in the answers file`,
+    );
+  const arms: readonly ComparedArm[] = comparison.arms;
+  const rows = arms.flatMap(({ name, samples_us }) =>
     Object.entries(samples_us).flatMap(([metric, samples]) => flattenSamples(name, metric, samples)),
   );
   return createTable('rounds', rows, [

@@ -4,6 +4,7 @@ import {
   formatDecimals,
   formatPercent,
   formatPoints,
+  formatShares,
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
@@ -11,7 +12,6 @@ import { nameChange } from '../cycles.ts';
 import { type Figures, findKnownUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
-import { formatInterval } from './score-columns.ts';
 import { USE_COLUMNS, type UseRow } from './use-columns.ts';
 
 /** Maximum columns of a line, and of a team's name in it. */
@@ -43,7 +43,7 @@ const SCORE_COLUMNS: readonly Column<ScoreRow>[] = [
   {
     key: 'interval',
     header: '95 % interval',
-    value: ({ figures }) => formatInterval(figures),
+    value: ({ figures }) => formatShares(figures),
   },
   {
     key: 'lenient',

@@ -11,6 +11,7 @@ import {
   formatDecimals,
   formatNetwork,
   formatPercent,
+  formatShares,
   formatTable,
   toOneLine,
   wrapText,
@@ -19,7 +20,6 @@ import type { BenchOutcome, BenchSummary } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 import { formatCycles } from './batch-table.ts';
 import { listHopColumns, listHopRows } from './hop-columns.ts';
-import { formatInterval } from './score-columns.ts';
 
 /** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
@@ -112,7 +112,7 @@ const PART_COLUMNS: readonly Column<PartRow>[] = [
   {
     key: 'interval',
     header: '95 % interval',
-    value: ({ interval }) => formatInterval(interval ?? { low: null, high: null }),
+    value: ({ interval }) => formatShares(interval ?? { low: null, high: null }),
   },
   createScoreColumn('f1', 'F1', 2),
   createScoreColumn('rouge_l', 'ROUGE-L', 1),

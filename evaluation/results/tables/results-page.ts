@@ -1,14 +1,14 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
-import { type Column, formatColumnsMarkdown } from '../../terminal/columns.ts';
+import { buildTables } from '../../compare/comparison-table.ts';
+import { compareTeams } from '../../compare/teams/compare-teams.ts';
+import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { type MeasuredPart, stripFolders } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
 import type { Figures } from '../figures.ts';
-import { mapBaselinePairs, type PairedTeams, pairTeams } from '../paired-teams.ts';
 import type { TeamSummary } from '../summary.ts';
 import { listUseRows } from './batch-table.ts';
-import { PAIR_COLUMNS, SCORE_COLUMNS } from './score-columns.ts';
 import { USE_COLUMNS } from './use-columns.ts';
 
 interface ResultsFacts {
@@ -18,9 +18,12 @@ interface ResultsFacts {
 
 /** Builds the measured part of `docs/results/gaia.md` from a batch. */
 export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart {
+  const comparison = compareTeams({ batch, summaries });
+  const [scores, further] = buildTables(comparison).sections.map(({ tables }) =>
+    tables.map((own) => own(formatColumnsMarkdown)).join('\n\n'),
+  );
   const teams = Object.entries(summaries);
   const { questions, source } = batch.head;
-  const paired = pairTeams(batch);
   const isTables = batch.questions.some(({ scorer }) => scorer === 'wtq');
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
@@ -32,12 +35,12 @@ export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart 
 
 By ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "GAIA's official scorer"}, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
 
-${scoreTable(paired, teams)}
+${scores}
 
-The difference is to \`${paired.baseline}\`, in percentage points, on the same questions, over all attempts, with Newcombe's interval for pairs,
+The difference is to \`${comparison.baseline}\`, in percentage points, on the same questions, over all attempts, with Newcombe's interval for pairs,
 corrected for the number of comparisons (Holm); it is called where the interval does not reach 0. \`detects\` is the smallest difference that as
 many such questions show in four of five runs; a smaller one mostly gets no verdict.
-${formatNullTest(paired)}${formatCalibration(teams)}
+${further === undefined ? '' : `\n${FURTHER}\n\n${further}\n`}${formatCalibration(teams)}
 ## What they took
 
 In total, and for each right answer: the sum over all answers, wrong ones included, divided by the right ones.
@@ -53,6 +56,11 @@ ${groupTable(teams, ({ levels }) => levels)}
 ${groupTable(teams, ({ categories }) => categories)}`,
   };
 }
+
+const FURTHER = `## Further pairs
+
+Other pairs that were declared before the run, and second attempts set against first ones, each team by itself: what is called a difference there, chance
+makes, or the team learned.`;
 
 const SAMPLES_LIMIT = 'The questions were written for this project: the table says nothing about GAIA.';
 const TABLES_LIMIT =
@@ -103,38 +111,6 @@ function formatCached(teams: Rows): string {
 }
 
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
-
-/** Formats the null test: two attempts of one team differ only by chance. Empty if no question was asked again. */
-function formatNullTest({ itself }: PairedTeams): string {
-  if (itself.length === 0) return '';
-  const rows = itself.map(([team, pair]) => ({ team, pair, verdict: pair.judged.verdict }));
-  const columns: Column<(typeof rows)[number]>[] = [
-    { key: 'team', header: 'team', value: ({ team }) => team },
-    { key: 'questions', header: 'questions', value: ({ pair }) => pair.judged.questions },
-    { key: 'lost', header: 'right the first time only', value: ({ pair }) => pair.lost },
-    { key: 'won', header: 'right the second time only', value: ({ pair }) => pair.won },
-    ...JUDGED,
-  ];
-  return `
-## The same team twice
-
-Second attempts set against first ones, each team by itself: what is called a difference here, chance makes.
-
-${formatColumnsMarkdown(columns, rows)}
-`;
-}
-
-const JUDGED = [PAIR_COLUMNS.difference, PAIR_COLUMNS.detects, PAIR_COLUMNS.verdict] as const;
-
-function scoreTable(paired: PairedTeams, teams: Rows): string {
-  const compared = mapBaselinePairs(paired);
-  const rows = teams.map(([name, figures]) => {
-    const pair = compared.get(name);
-    const team = name === paired.baseline ? `${name} (baseline)` : name;
-    return { team, figures, pair, verdict: pair?.judged.verdict ?? '' };
-  });
-  return formatColumnsMarkdown([...Object.values(SCORE_COLUMNS), ...JUDGED], rows);
-}
 
 /** Columns of costs on a page, whose tables begin with what is counted. */
 const COST_ORDER = ['team', 'taken', 'tokens', 'packets', 'bytes', 'cost', 'seconds'];

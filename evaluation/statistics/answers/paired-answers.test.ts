@@ -2,7 +2,13 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeMedian } from '../inference/quantile.ts';
-import { comparePaired, judgeAnswers, type PairedAttempts, testSwaps } from './paired-answers.ts';
+import {
+  comparePaired,
+  compareRatio,
+  judgeAnswers,
+  type PairedAttempts,
+  testSwaps,
+} from './paired-answers.ts';
 
 /** Questions that both, only the baseline, only the other, or neither got right, in one attempt each. */
 function counts(both: number, onlyBaseline: number, onlyOther: number, neither: number): PairedAttempts {
@@ -164,14 +170,19 @@ describe('verdicts', () => {
   test('call a difference, with the difference of all questions', () => {
     const verdicts = judgeAnswers([counts(20, 2, 40, 10), counts(20, 40, 2, 10), counts(20, 5, 7, 10)]);
 
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['better', 'worse', 'cannot tell']);
-    expect(verdicts[0]).toMatchObject({ questions: 72, difference: expect.closeTo(38 / 72, 12) });
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['different', 'different', 'cannot tell']);
+    expect(verdicts[0]).toMatchObject({
+      questions: 72,
+      won: 40,
+      lost: 2,
+      difference: expect.closeTo(38 / 72, 12),
+    });
   });
 
   test('are corrected for their number, and so are their intervals', () => {
     const close = counts(20, 1, 9, 20);
     const [alone] = judgeAnswers([close]);
-    expect(alone).toMatchObject({ verdict: 'better', adjustedP: expect.closeTo(testSwaps(close), 9) });
+    expect(alone).toMatchObject({ verdict: 'different', adjustedP: expect.closeTo(testSwaps(close), 9) });
     expect(alone?.low).toBeGreaterThan(0);
 
     const [first] = judgeAnswers(Array.from({ length: 5 }, () => close));
@@ -191,7 +202,7 @@ describe('verdicts', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(anyCounts, anyAttempts), { minLength: 1, maxLength: 6 }), (family) => {
         for (const { low, high, verdict, adjustedP, difference } of judgeAnswers(family)) {
-          const expected = low > 0 ? 'better' : high < 0 ? 'worse' : 'cannot tell';
+          const expected = low > 0 || high < 0 ? 'different' : 'cannot tell';
           expect(verdict).toBe(expected);
           expect(adjustedP < 0.05).toBe(verdict !== 'cannot tell');
           expect(low).toBeLessThanOrEqual(difference + 1e-12);
@@ -200,6 +211,45 @@ describe('verdicts', () => {
       }),
       { seed: 2, numRuns: 60 },
     );
+  });
+});
+
+describe('the ratio of two accuracies', () => {
+  test('has an interval that excludes 1 exactly where that of the difference excludes 0', () => {
+    fc.assert(
+      fc.property(fc.oneof(anyCounts, anyAttempts), (pair) => {
+        const { ratio, low, high } = compareRatio(pair);
+        const difference = comparePaired(pair);
+        expect(low).toBeLessThanOrEqual(ratio);
+        expect(high).toBeGreaterThanOrEqual(ratio);
+        expect(low > 1 + 1e-6).toBe(difference.low > 1e-6);
+        expect(high < 1 - 1e-6).toBe(difference.high < -1e-6);
+      }),
+      { seed: 3, numRuns: 100 },
+    );
+  });
+
+  test('has no end where the baseline may have nothing right', () => {
+    expect(compareRatio(counts(20, 5, 15, 10))).toMatchObject({ ratio: 35 / 25 });
+    expect(compareRatio(counts(0, 0, 20, 20))).toMatchObject({ high: Infinity });
+    expect(compareRatio(counts(1, 0, 0, 0))).toEqual({ ratio: 1, low: 0, high: Infinity });
+  });
+
+  test('holds the true ratio in about 95 of 100 runs', () => {
+    const random = new Random(7);
+    const covered = Array.from({ length: 200 }, () => {
+      const sums = { both: 0, onlyBaseline: 0, onlyOther: 0, neither: 0 };
+      for (let question = 0; question < 100; question++) {
+        const place = random.uniform();
+        sums[place < 0.3 ? 'both' : place < 0.5 ? 'onlyBaseline' : place < 0.6 ? 'onlyOther' : 'neither'] +=
+          1;
+      }
+      const { low, high } = compareRatio(counts(sums.both, sums.onlyBaseline, sums.onlyOther, sums.neither));
+      return low <= 0.8 && high >= 0.8;
+    });
+    const share = covered.filter(Boolean).length / covered.length;
+    expect(share).toBeGreaterThan(0.92);
+    expect(share).toBeLessThan(0.985);
   });
 });
 
@@ -218,7 +268,7 @@ describe('the smallest difference that questions can show', () => {
       return judgeAnswers([counts(sums.both, sums.onlyBaseline, sums.onlyOther, sums.neither)])[0];
     };
     const detectable = computeMedian(Array.from({ length: 150 }, () => drawn(0)?.detectable ?? 1));
-    const found = Array.from({ length: 150 }, () => drawn(detectable)?.verdict === 'better');
+    const found = Array.from({ length: 150 }, () => drawn(detectable)?.verdict === 'different');
     expect(found.filter(Boolean).length / 150).toBeGreaterThan(0.72);
     expect(found.filter(Boolean).length / 150).toBeLessThan(0.95);
   });
@@ -269,17 +319,21 @@ describe('as another implementation has them', () => {
     expect(judgeAnswers(close20)).toEqual([
       {
         questions: 50,
+        won: 9,
+        lost: 1,
         difference: close(0.16),
         low: close(0.0161448735),
         high: close(0.2894046153),
         adjustedP: close(0.021484375),
         detectable: close(0.1675213583),
-        verdict: 'better',
+        verdict: 'different',
       },
     ]);
     expect(judgeAnswers(close20, 0.01)).toEqual([
       {
         questions: 50,
+        won: 9,
+        lost: 1,
         difference: close(0.16),
         low: close(-0.0130817679),
         high: close(0.3125814265),
@@ -306,8 +360,8 @@ describe('as another implementation has them', () => {
       verdict,
     ]);
     expect(figures).toEqual([
-      [close(0.002754726), close(0.3001393759), close(0.04296875), close(0.1870087957), 'better'],
-      [close(0.0049256789), close(0.3428599156), close(0.0388183594), close(0.1974777881), 'better'],
+      [close(0.002754726), close(0.3001393759), close(0.04296875), close(0.1870087957), 'different'],
+      [close(0.0049256789), close(0.3428599156), close(0.0388183594), close(0.1974777881), 'different'],
       [close(-0.1012862487), close(0.1012862487), close(1), close(0.1956668845), 'cannot tell'],
     ]);
   });

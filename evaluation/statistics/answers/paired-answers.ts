@@ -15,14 +15,11 @@ export interface PairedAttempts {
   readonly attempts: number;
 }
 
-/**
- * `better` or `worse`: `other` answers more or fewer of the same questions correctly. `cannot tell`: neither is shown, which is no evidence
- * that they are equal.
- */
-type AnswerVerdict = 'better' | 'worse' | 'cannot tell';
-
 export interface JudgedAnswers {
   readonly questions: number;
+  /** Questions that the other team got right more often than the baseline, and less often. */
+  readonly won: number;
+  readonly lost: number;
   /** Accuracy of the other minus that of the baseline, −1 to 1, with an interval that is corrected for the comparisons as the test is. */
   readonly difference: number;
   readonly low: number;
@@ -34,7 +31,8 @@ export interface JudgedAnswers {
    * detect none.
    */
   readonly detectable: number | null;
-  readonly verdict: AnswerVerdict;
+  /** `different`: the other answers more or fewer of the same questions correctly. `cannot tell` is no evidence that they are equal. */
+  readonly verdict: 'different' | 'cannot tell';
 }
 
 /**
@@ -61,7 +59,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
     // The correlation of very few questions may leave an interval without width.
     const low = isCalled ? reached.low : Math.min(0, reached.low);
     const high = isCalled ? reached.high : Math.max(0, reached.high);
-    const verdict = low > 0 ? 'better' : high < 0 ? 'worse' : 'cannot tell';
+    const verdict = low > 0 || high < 0 ? 'different' : 'cannot tell';
     const error = (high - low) / (2 * z);
     const least = countFewestPairs(comparisons.length, alpha) / pair.questions.length;
     const detectable =
@@ -69,6 +67,8 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
       computeNormalQuantile(1 - POWER) * error;
     return {
       questions: pair.questions.length,
+      won: pair.questions.filter(({ baseline, other }) => other > baseline).length,
+      lost: pair.questions.filter(({ baseline, other }) => other < baseline).length,
       difference,
       low,
       high,
@@ -118,6 +118,8 @@ function findHolmLevel(
 export function comparePaired(
   { questions, attempts }: PairedAttempts,
   z = computeNormalQuantile(0.025),
+  /** Multiplies the baseline's accuracy: see {@link compareRatio}. */
+  factor = 1,
 ): { readonly difference: number; readonly low: number; readonly high: number } {
   if (questions.length < 2) return { difference: mean(questions.map(subtract)), low: -1, high: 1 };
   const [base, other] = [
@@ -138,11 +140,54 @@ export function comparePaired(
   const correlation = correlate(base, other);
   const reach = (up: number, down: number) =>
     Math.sqrt(Math.max(0, up ** 2 - 2 * correlation * up * down + down ** 2));
-  const difference = ofOther - ofBase;
+  const difference = ofOther - factor * ofBase;
   return {
     difference,
-    low: Math.max(-1, difference - reach(ofOther - aroundOther.low, aroundBase.high - ofBase)),
-    high: Math.min(1, difference + reach(aroundOther.high - ofOther, ofBase - aroundBase.low)),
+    low: Math.max(
+      -factor,
+      difference - reach(ofOther - aroundOther.low, factor * (aroundBase.high - ofBase)),
+    ),
+    high: Math.min(1, difference + reach(aroundOther.high - ofOther, factor * (ofBase - aroundBase.low))),
+  };
+}
+
+/** The largest ratio of two accuracies that is distinguished from an infinite one. */
+const LARGEST_RATIO = 1000;
+
+/**
+ * Returns the ratio of two accuracies on the same questions with its 95 % interval: the factors of the baseline with which the interval of
+ * the difference reaches 0 (G. Zou and A. Donner, 2008, "Construction of confidence limits about effect measures: a general approach",
+ * Statistics in Medicine 27:10). It excludes 1 exactly where the interval of the difference excludes 0.
+ */
+export function compareRatio(pair: PairedAttempts): {
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number;
+} {
+  const [base, other] = [
+    mean(pair.questions.map(({ baseline }) => baseline)),
+    mean(pair.questions.map(({ other: own }) => own)),
+  ];
+  const ratio = base > 0 ? other / base : other > 0 ? LARGEST_RATIO : 1;
+  if (pair.questions.length < 2) return { ratio, low: 0, high: Infinity };
+  const contrast = (factor: number) => comparePaired(pair, undefined, factor);
+  const find = (from: number, to: number, isBelow: (factor: number) => boolean) => {
+    let [below, above] = [from, to];
+    for (let step = 0; step < HALVINGS; step++) {
+      const middle = (below + above) / 2;
+      if (isBelow(middle)) below = middle;
+      else above = middle;
+    }
+    // An end at 1 is 1, and no billionth beside it.
+    return Math.round(below * 1e6) / 1e6;
+  };
+  return {
+    ratio,
+    low: find(0, ratio, (factor) => contrast(factor).low > 0),
+    high:
+      contrast(LARGEST_RATIO).high >= 0
+        ? Infinity
+        : find(ratio, LARGEST_RATIO, (factor) => contrast(factor).high >= 0),
   };
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ComparedArm, ComparisonFile } from '../../compare/comparison-file.ts';
+import type { ComparedArm, TrafficComparison } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/comparison-text.ts';
 import { count } from '../../terminal/table.ts';
 import { Stack, type StackPart } from '../chart.tsx';
@@ -21,7 +21,7 @@ const LINES = [
   { key: 'tls', name: 'TLS', hue: '--s4' },
 ] as const;
 
-function listRows(file: ComparisonFile): Row[] {
+function listRows(file: TrafficComparison): Row[] {
   if (file.kind === 'adapters')
     return file.arms.map((arm) => ({
       arm,
@@ -41,7 +41,7 @@ function listRows(file: ComparisonFile): Row[] {
 }
 
 /** Bytes by what they are for: what a coding saves is left of nothing, what an envelope costs is right of it. */
-export function ArmBytesCard({ file }: { readonly file: ComparisonFile }) {
+export function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
   const [chosen, setChosen] = useState(0);
   const isWhole = chosen === 1;
   const each = file.kind === 'adapters' ? '' : ' of an exchange';

@@ -6,7 +6,7 @@ import {
   createVerdictColumns,
   type Section,
 } from '../../compare/arm-columns.ts';
-import type { ComparedArm, ComparisonFile, Metric } from '../../compare/comparison-file.ts';
+import type { ComparedArm, Metric, TrafficComparison } from '../../compare/comparison-file.ts';
 import {
   describeNullTest,
   describeOpen,
@@ -29,7 +29,7 @@ import { LoadCard } from './load-curves.tsx';
 import { SamplesCard } from './samples.tsx';
 
 /** Adapters or stacks on the same traffic, drawn from `comparison.json`. */
-export function ComparisonPage({ file }: { readonly file: ComparisonFile }) {
+export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
   const { sections, limits } = file.kind === 'adapters' ? buildAdapterTables(file) : buildStackTables(file);
   const {
     cpu = 'unknown processor',
@@ -75,7 +75,7 @@ function beginSentence(text: string): string {
 const METRICS: readonly Metric[] = ['time', 'cpu', 'saturated', 'first'];
 
 /** Every arm against the baseline, as a forest plot in a table; the band is what the baseline came to against itself. */
-function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
+function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   const metrics = METRICS.filter((metric) => file.arms.some(({ vs_baseline: vs }) => vs?.[metric] != null));
   const [chosen, setChosen] = useState(0);
   const metric = metrics[chosen] ?? 'time';
@@ -130,7 +130,7 @@ function VerdictsCard({ file }: { readonly file: ComparisonFile }) {
 }
 
 /** Lists the arms, and behind the baseline the null test as an arm of its own. */
-function listVerdictRows({ arms, baseline, null_test }: ComparisonFile): ComparedArm[] {
+function listVerdictRows({ arms, baseline, null_test }: TrafficComparison): ComparedArm[] {
   const same = { ratio: 1, low: 1, high: 1, verdict: 'equal' } as const;
   return arms.flatMap((arm): ComparedArm[] =>
     arm.name === baseline
@@ -206,7 +206,13 @@ function FiguresCard({ sections }: { readonly sections: readonly Section[] }) {
   );
 }
 
-function LimitsCard({ file, limits }: { readonly file: ComparisonFile; readonly limits: readonly string[] }) {
+function LimitsCard({
+  file,
+  limits,
+}: {
+  readonly file: TrafficComparison;
+  readonly limits: readonly string[];
+}) {
   return (
     <Card title="What these numbers cannot tell" nav="Limits" id="limits">
       <ul class="list">

@@ -1,5 +1,5 @@
 import { axisX, binX, dot, gridX, type RectYOptions, rectY, tickX } from '@observablehq/plot';
-import type { ComparisonFile } from '../../compare/comparison-file.ts';
+import type { TrafficComparison } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/comparison-text.ts';
 import { Chart, listLogTicks } from '../chart.tsx';
 import { formatTick } from '../format.ts';
@@ -12,7 +12,7 @@ const MANY_SAMPLES = 200;
 const ROW_HEIGHT = 46;
 
 /** The times of all arms on one logarithmic axis: two hills are two kinds of exchange. */
-export function SamplesCard({ file }: { readonly file: ComparisonFile }) {
+export function SamplesCard({ file }: { readonly file: TrafficComparison }) {
   const arms = file.arms.flatMap(({ name, latency_us: times, samples_us }, index) => {
     const own = file.kind === 'stacks' ? (file.arms[index]?.load.samples_us ?? []) : samples_us.time.flat();
     const ms = own.filter((us) => us > 0).map((us) => us / 1000);

@@ -1,6 +1,6 @@
-import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
-import { mapBaselinePairs } from '../../results/paired-teams.ts';
-import { PAIR_COLUMNS, SCORE_COLUMNS } from '../../results/tables/score-columns.ts';
+import type { RightVerdict, TeamsComparison } from '../../compare/comparison-file.ts';
+import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-columns.ts';
+import type { TeamFigures } from '../../report/batch-data.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
 import { Forest, ForestAxis } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
@@ -8,13 +8,12 @@ import { Card } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
 
 /** The share that each team has right, with intervals, and against the baseline. */
-export function ScoreCard({ batch }: { readonly batch: BatchData }) {
-  const { teams, baseline } = batch;
-  const against = mapBaselinePairs(batch);
-  const hasBaseline = teams.length > 1;
-  const isScored = teams.some(({ summary }) => summary.accuracy !== null);
-  const most = Math.min(1, Math.max(0.1, ...teams.map(({ summary }) => summary.high ?? 0)) * 1.05);
-  const base = teams.find(({ name }) => name === baseline)?.summary.accuracy ?? null;
+export function ScoreCard({ file }: { readonly file: TeamsComparison }) {
+  const { arms, baseline } = file;
+  const hasBaseline = arms.length > 1;
+  const isScored = arms.some(({ accuracy }) => accuracy !== null);
+  const most = Math.min(1, Math.max(0.1, ...arms.map(({ high }) => high ?? 0)) * 1.05);
+  const base = arms.find(({ name }) => name === baseline)?.accuracy ?? null;
   const scale = {
     low: 0,
     high: most,
@@ -23,44 +22,36 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * most),
     format: (share: number) => formatPercent(share, 0),
   };
-  const rows = teams.map(({ name, summary: figures }) => {
-    const pair = against.get(name);
-    const verdict = name === baseline ? 'baseline' : (pair?.judged.verdict ?? 'no question in common');
-    return { team: toLine(name, 60), figures, pair, verdict };
-  });
-  type Row = (typeof rows)[number];
-  const forest: Column<Row> = {
+  const { team, right, accuracy, lenient, verdict, difference, p, detects } = TEAM_COLUMNS;
+  const forest: Column<(typeof arms)[number]> = {
     header: 'accuracy and 95 % interval',
     axis: <ForestAxis scale={scale} />,
     isWide: true,
     value: () => '',
-    cell: ({ figures: { accuracy: at, low, high }, verdict }) =>
-      at === null || low === null ? (
+    cell: (arm) => {
+      const { accuracy: at, low, high } = arm;
+      return at === null || low === null ? (
         UNKNOWN
       ) : (
-        <Forest scale={scale} interval={{ at, low, high }} tone={readTone(verdict)} />
-      ),
+        <Forest scale={scale} interval={{ at, low, high }} tone={readTone(verdict.value(arm))} />
+      );
+    },
     explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
   };
-  const { team, right, accuracy, lenient } = SCORE_COLUMNS;
-  const { verdict, difference, p, detects } = PAIR_COLUMNS;
   const columns = [
     // The verdict stands beside the name: a phone shows it without scrolling.
-    ...toPageColumns<Row>(hasBaseline ? [team, right, verdict] : [team, right], rows),
+    ...toPageColumns<(typeof arms)[number]>(hasBaseline ? [team, right, verdict] : [team, right], arms),
     ...(isScored ? [forest] : []),
     // The interval is drawn.
-    ...toPageColumns<Row>(
-      [
-        { ...accuracy, header: 'accuracy', format: ({ figures }) => formatPercent(figures.accuracy) },
-        lenient,
-      ],
-      rows,
+    ...toPageColumns<(typeof arms)[number]>(
+      [{ ...accuracy, header: 'accuracy', format: (arm) => formatPercent(arm.accuracy) }, lenient],
+      arms,
     ),
     ...(hasBaseline
       ? [
-          ...toPageColumns<Row>([difference], rows),
-          createSwingColumn(rows),
-          ...toPageColumns<Row>([p, detects], rows),
+          ...toPageColumns<(typeof arms)[number]>([difference], arms),
+          createSwingColumn(arms, ({ vs_baseline: vs }) => vs?.right ?? null),
+          ...toPageColumns<(typeof arms)[number]>([p, detects], arms),
         ]
       : []),
   ];
@@ -75,23 +66,25 @@ export function ScoreCard({ batch }: { readonly batch: BatchData }) {
           : 'No other team was asked, so nothing is set against it: --team single,… does.'
       }
     >
-      <ResultTable label="Right answers" rows={rows} columns={columns} />
+      <ResultTable label="Right answers" rows={arms} columns={columns} />
     </Card>
   );
 }
 
-interface Paired {
-  readonly pair: { readonly won: number; readonly lost: number } | undefined;
-}
-
 /** The questions that only one of the two got right, as bars from the middle. */
-function createSwingColumn<Row extends Paired>(rows: readonly Row[]): Column<Row> {
-  const most = Math.max(1, ...rows.flatMap(({ pair }) => [pair?.won ?? 0, pair?.lost ?? 0]));
+function createSwingColumn<Row>(rows: readonly Row[], find: (row: Row) => RightVerdict | null): Column<Row> {
+  const most = Math.max(1, ...rows.flatMap((row) => [find(row)?.won ?? 0, find(row)?.lost ?? 0]));
   return {
     header: 'lost · won',
     isWide: true,
-    value: ({ pair }) => (pair === undefined ? null : `${pair.lost} · ${pair.won}`),
-    cell: ({ pair }) => (pair === undefined ? UNKNOWN : <Swing {...pair} most={most} />),
+    value: (row) => {
+      const right = find(row);
+      return right === null ? null : `${right.lost} · ${right.won}`;
+    },
+    cell: (row) => {
+      const right = find(row);
+      return right === null ? UNKNOWN : <Swing won={right.won} lost={right.lost} most={most} />;
+    },
     explain: 'Questions that only the other, or only this one got right, or got right more often.',
   };
 }
@@ -112,26 +105,14 @@ function Swing({ won, lost, most }: { readonly won: number; readonly lost: numbe
 }
 
 /** Pairs of teams beyond those with the baseline, and each team against itself. */
-export function PairsCard({ batch: { pairs, itself, baseline } }: { readonly batch: BatchData }) {
-  const rows = [
-    ...pairs
-      .filter(({ base }) => base !== baseline)
-      .map((pair) => ({ team: toLine(pair.other, 60), against: toLine(pair.base, 60), pair })),
-    ...itself.map(([team, pair]) => ({
-      team: `${toLine(team, 60)}, second attempts`,
-      against: 'its first',
-      pair,
-    })),
-  ].map((row) => ({ ...row, verdict: row.pair.judged.verdict }));
+export function PairsCard({ file }: { readonly file: TeamsComparison }) {
+  const { columns: all, rows } = buildFurtherPairs(file);
   if (rows.length === 0) return null;
-  type Row = (typeof rows)[number];
-  const { verdict, difference, p, detects } = PAIR_COLUMNS;
-  const columns: Column<Row>[] = [
-    { header: 'team', value: ({ team }) => team },
-    { header: 'against', value: ({ against }) => against },
-    ...toPageColumns<Row>([verdict, difference], rows),
-    createSwingColumn(rows),
-    ...toPageColumns<Row>([p, detects], rows),
+  const { team, against, verdict, difference, p, detects } = all;
+  const columns = [
+    ...toPageColumns<(typeof rows)[number]>([team, against, verdict, difference], rows),
+    createSwingColumn(rows, ({ right }) => right),
+    ...toPageColumns<(typeof rows)[number]>([p, detects], rows),
   ];
   return (
     <Card

@@ -1,3 +1,5 @@
+import type { TeamsComparison } from '../../compare/comparison-file.ts';
+import { describeNullTest, describePlayed } from '../../compare/comparison-text.ts';
 import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
 import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count } from '../../terminal/table.ts';
@@ -5,33 +7,52 @@ import { formatDate, toLine } from '../format.ts';
 import { Card, Notes, Title } from '../parts.tsx';
 import { ResultTable, toPageColumns } from '../result-table.tsx';
 import { CyclesCard } from './cycles.tsx';
-import { describeFinding, describeMissing, describeOrigin } from './finding.ts';
+import { describeFinding, describeOrigin } from './finding.ts';
 import { QuestionsCard } from './questions.tsx';
 import { GroupsCard, PairsCard, ScoreCard } from './scores.tsx';
 import { WorkCard } from './work.tsx';
 
+interface TeamsPageProps {
+  readonly file: TeamsComparison;
+  /** Questions, answers and their cost, which `comparison.json` lacks. */
+  readonly batch?: BatchData;
+}
+
 /** Teams on the same questions: who is right how often, at what cost, and on what. */
-export function TeamsPage({ batch }: { readonly batch: BatchData }) {
-  const { teams, endedAt } = batch;
-  const missing = describeMissing(batch);
+export function TeamsPage({ file, batch }: TeamsPageProps) {
+  const { command, measured_at, environment, questions, warnings } = file;
   return (
     <>
       <Title
-        title={describeFinding(batch)}
-        lede={describeOrigin(batch)}
-        command={batch.command}
-        made={[endedAt === null ? null : formatDate(endedAt), batch.machine, batch.source]}
+        title={describeFinding(file)}
+        lede={
+          batch === undefined ? `${describePlayed(file)}. ${describeNullTest(file)}.` : describeOrigin(batch)
+        }
+        command={command}
+        made={[
+          measured_at === null ? null : formatDate(measured_at),
+          String(environment.machine),
+          questions.source,
+        ]}
       />
-      {missing === null ? null : <Notes texts={[missing]} />}
+      <Notes texts={warnings.map((warning) => `${warning}.`)} />
       <div class="grid">
-        <ScoreCard batch={batch} />
-        <QuestionsCard batch={batch} />
-        <PairsCard batch={batch} />
-        <GroupsCard teams={teams} />
-        <CyclesCard teams={teams} />
-        <CostCard teams={teams} />
-        <WorkCard teams={teams} />
+        <ScoreCard file={file} />
+        {batch === undefined ? null : <QuestionsCard batch={batch} />}
+        <PairsCard file={file} />
+        {batch === undefined ? null : <TeamCards {...batch} />}
       </div>
+    </>
+  );
+}
+
+function TeamCards({ teams }: Pick<BatchData, 'teams'>) {
+  return (
+    <>
+      <GroupsCard teams={teams} />
+      <CyclesCard teams={teams} />
+      <CostCard teams={teams} />
+      <WorkCard teams={teams} />
     </>
   );
 }

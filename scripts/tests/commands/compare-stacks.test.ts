@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
-import { parseStacks } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import { parseComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { type CliResult, runCli, temporaryFolder } from '../../testing/cli.ts';
@@ -25,7 +25,7 @@ describe('a comparison of stacks', () => {
     expect(run.code, run.stderr).toBe(1);
     const text = readFileSync(path.join(out, 'comparison.json'), 'utf8');
     expect(run.stdout).toBe(text);
-    const { arms, baseline, packets } = parseStacks(text, 'comparison.json');
+    const { arms, baseline, packets } = parseComparison(text, 'comparison.json', 'stacks');
     expect(baseline).toBe('mesh/json bare');
     expect(arms.map(({ name }) => name)).toEqual(['mesh/json bare', 'framed/tcp bare']);
     expect(packets).toBeGreaterThan(100);
@@ -67,7 +67,7 @@ describe('a comparison of stacks', () => {
 
   test('holds conditions, and calls nothing of one invocation', () => {
     expect(run.stderr).toContain('FAILED: framed/tcp:bare.bytes > 1x mesh/json:bare');
-    const [, arm] = parseStacks(run.stdout, 'stdout').arms;
+    const [, arm] = parseComparison(run.stdout, 'stdout', 'stacks').arms;
     expect(arm?.vs_baseline?.time?.verdict).toBe('cannot tell');
   });
 });

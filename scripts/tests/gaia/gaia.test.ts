@@ -63,7 +63,41 @@ describe('gaia on a file of questions', () => {
 
   test('leaves a page with every question, which report makes again from the answers, the journal or the head beside them', async () => {
     const folder = place();
-    await run(folder, '--team', 'single,pipeline', '--no-cache');
+    const { code, stdout, stderr } = await run(
+      folder,
+      ...['--team', 'single,pipeline', '--no-cache', '--junit', 'j.xml', '--summary', 's.md'],
+      ...['--save-baseline', 'b.json', '--fail-if', 'pipeline.right < 101', 'pipeline.right < 1x single'],
+    );
+
+    // The teams are compared as adapters and stacks are.
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/Cannot tell whether pipeline is better or\s+worse than single/);
+    expect(stderr).toMatch(/FAILED: pipeline\.right < 101 \(100 % \(95 % interval .*\) against 101\)/);
+    const text = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+    expect(text('j.xml')).toContain('tests="2" failures="1"');
+    expect(text('s.md')).toContain('| pipeline.right &lt; 101 | ❌ failed |');
+    expect(text('b.json')).toBe(text('a.comparison.json'));
+    expect(JSON.parse(text('a.comparison.json'))).toMatchObject({ kind: 'teams', baseline: 'single' });
+    const compared = await callCli(['report', 'a.comparison.json', '--out', 'c.html'], { cwd: folder });
+    expect(compared.code).toBe(0);
+    const saved = [
+      '--team',
+      'single,pipeline',
+      '--baseline',
+      'b.json',
+      '--fail-if',
+      'pipeline.right < 1x saved',
+    ];
+    const later = await run(folder, '--no-cache', '--resume', ...saved);
+    expect([later.code, later.stderr]).toEqual([
+      0,
+      expect.stringContaining('cannot tell: pipeline.right < 1x saved'),
+    ]);
+    const fewer = await run(folder, '--out', 'fewer.jsonl', '--limit', '2', ...saved);
+    expect([fewer.code, fewer.stderr]).toEqual([
+      2,
+      expect.stringContaining('differ: the questions (then 3, '),
+    ]);
 
     // Each page says by which command it was made, and when.
     const read = (name: string) =>

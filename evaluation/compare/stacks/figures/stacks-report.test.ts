@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { evaluateThreshold, parseThreshold } from '../../../statistics/thresholds.ts';
-import { parseStacks } from '../../comparison-file.ts';
+import { parseComparison } from '../../comparison-file.ts';
 import { buildTables, formatComparison, formatComparisonMarkdown } from '../../comparison-table.ts';
 import { formatSummary } from '../../conditions/ci-reports.ts';
 
@@ -16,7 +16,7 @@ const file = makeStacksFile([
 ]);
 
 test('what is printed is what the file says when it is read back', () => {
-  const again = parseStacks(JSON.stringify(file), 'again');
+  const again = parseComparison(JSON.stringify(file), 'again', 'stacks');
   expect(again).toEqual(file);
   expect(formatComparisonMarkdown(again)).toBe(formatComparisonMarkdown(file));
 });
@@ -146,11 +146,11 @@ test('a comparison that was saved is set against a later one of the same exchang
     { name: 'a2a/jsonrpc', factor: 6 },
   ]);
   const changes = judgeChanges(saved, later);
-  expect(changes.map(({ name, time }) => [name, time?.verdict])).toEqual([
+  expect(changes.map(({ name, judged }) => [name, judged?.verdict])).toEqual([
     ['mesh/json:bare', 'equivalent'],
     ['a2a/jsonrpc:bare', 'different'],
   ]);
-  expect(changes[1]?.time?.ratio).toBeCloseTo(2, 1);
+  expect(changes[1]?.judged).toMatchObject({ ratio: expect.closeTo(2, 1) });
   const conditions = ['a2a/jsonrpc:bare.time > 1.5x saved', 'mesh/json:bare.bytes > 1x saved'].map((text) =>
     evaluateThreshold(parseThreshold(text), createThresholdFigures(later, saved)),
   );
@@ -161,7 +161,7 @@ test('a comparison that was saved is set against a later one of the same exchang
   const other = { ...saved, rate_per_s: 50 };
   expect(() => checkComparable(other, later, 'base.json')).toThrow('the rate (then 50, now 200)');
   // An arm that did not keep up with the rate has no times to set against each other.
-  expect(judgeChanges(saved, saved)[3]?.time).toBeNull();
+  expect(judgeChanges(saved, saved)[3]?.judged).toBeNull();
 });
 
 test('a line of CSV an arm, every number in full', () => {
@@ -172,8 +172,8 @@ test('a line of CSV an arm, every number in full', () => {
 });
 
 test('another file is refused with what is wrong', () => {
-  expect(() => parseStacks('{"kind":"x"}', 'here')).toThrow(
-    'here is not the comparison.json of a comparison: kind: expected "adapters" or "stacks"; make one with ',
+  expect(() => parseComparison('{"kind":"x"}', 'here', 'stacks')).toThrow(
+    'here is not the comparison.json of a comparison: kind: expected "adapters" or "stacks" or "teams"; make one with ',
   );
-  expect(() => parseStacks('{', 'here')).toThrow('here: not JSON');
+  expect(() => parseComparison('{', 'here', 'stacks')).toThrow('here: not JSON');
 });

@@ -1,7 +1,12 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { computeMedian, computePercentile } from '../../../statistics/inference/quantile.ts';
-import { parseStacks, type Samples, type StackArm, type StacksComparison } from '../../comparison-file.ts';
+import {
+  parseComparison,
+  type Samples,
+  type StackArm,
+  type StacksComparison,
+} from '../../comparison-file.ts';
 import { formatVerdicts } from '../../comparison-text.ts';
 import type { MeasuredArms } from '../../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../../judged-arms.ts';
@@ -51,7 +56,7 @@ export function reportStacks(reported: ReportInput): StacksComparison {
     left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
   };
-  const file = parseStacks(JSON.stringify(report), 'comparison');
+  const file = parseComparison(JSON.stringify(report), 'comparison', 'stacks');
   return { ...file, sentence: formatVerdicts(file) };
 }
 

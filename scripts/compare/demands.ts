@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { type ComparisonFile, readComparison } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
+import {
+  formatChanges,
+  formatJunit,
+  formatSummary,
+} from '@gaia-mesh/evaluation/compare/conditions/ci-reports.ts';
+import {
+  type ComparableFacts,
+  checkComparable,
+  createThresholdFigures,
+  judgeChanges,
+  toConditionName,
+} from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
+import type { demandShape } from '@gaia-mesh/evaluation/plan/options.ts';
+import {
+  evaluateThreshold,
+  parseThreshold,
+  SAVED,
+  type Threshold,
+} from '@gaia-mesh/evaluation/statistics/thresholds.ts';
+import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
+import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import type * as z from 'zod';
+import { EXIT } from '../command-line/exit-code.ts';
+
+type DemandOptions = z.output<z.ZodObject<typeof demandShape>>;
+
+/** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
+interface Demands {
+  readonly thresholds: readonly Threshold[];
+  readonly saved: ComparisonFile | undefined;
+}
+
+/**
+ * Parses the conditions and the baseline.
+ *
+ * @param arms the arms that will be compared
+ * @param facts what is known of the comparison before it runs, by which a saved one is accepted or refused
+ * @throws MeshError `usage` for an invalid condition or one on an arm that is not compared, `config` for an invalid baseline
+ */
+export function parseDemands(
+  { failIf = [], baseline }: DemandOptions,
+  arms: readonly { readonly name: string }[],
+  facts: ComparableFacts,
+): Demands {
+  const names = arms.map(toConditionName);
+  const thresholds = failIf.map((text) => parseThreshold(text, names, facts.kind));
+  const needsSaved = thresholds.find(({ times }) => times === SAVED);
+  if (needsSaved !== undefined && baseline === undefined) {
+    throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);
+  }
+  if (baseline === undefined) return { thresholds, saved: undefined };
+  const saved = readComparison(resolveUserPath(baseline));
+  checkComparable(saved, facts, baseline);
+  return { thresholds, saved };
+}
+
+/**
+ * Checks the conditions, prints changes and writes the reports. Sets exit code 1 when a condition fails, so that CI can
+ * enforce a budget.
+ */
+export function settleDemands(
+  now: ComparisonFile,
+  { thresholds, saved }: Demands,
+  options: DemandOptions,
+): void {
+  const { junit, summary, saveBaseline, baseline = '' } = options;
+  if (saved !== undefined) checkComparable(saved, now, baseline);
+  const changes = saved === undefined ? [] : judgeChanges(saved, now);
+  if (changes.length > 0) {
+    const machine = now.kind === 'teams' ? '' : ' (times include changes of the machine since then)';
+    printError(`Changes from the saved baseline${machine}:\n${formatChanges(now, changes)}`);
+  }
+  const figures = createThresholdFigures(now, saved);
+  const conditions = thresholds.map((threshold) => evaluateThreshold(threshold, figures));
+  for (const { text, outcome, found } of conditions) {
+    printError(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
+    if (outcome === 'failed') process.exitCode = EXIT.failed;
+  }
+  const command = [
+    'npm run',
+    ...process.argv.slice(2, 3),
+    '--',
+    ...process.argv.slice(3).map(quoteShellWord),
+  ];
+  if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
+  if (summary !== undefined)
+    writeOutput(summary, formatSummary(now, { conditions, changes, command: command.join(' ') }));
+  // The baseline is saved even when a condition failed.
+  if (saveBaseline !== undefined) writeOutput(saveBaseline, formatJson(now));
+}
+
+function writeOutput(file: string, text: string): void {
+  const target = resolveUserPath(file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeWhole(target, text);
+  printError(`written: ${target}`);
+}
