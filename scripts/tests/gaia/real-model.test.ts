@@ -37,9 +37,11 @@ const QUESTIONS = [
   task_id: `q${index}`,
   ...{ Question, Level: 1, 'Final answer': answer },
 }));
-/** Teams take up to nine seconds of a processor for a question: they are asked one, and all of them before a release. */
+/** All questions are asked in CI and before a release, where they take minutes; elsewhere each team is asked one. */
 const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
-const ASKED = QUESTIONS.slice(0, isRelease ? undefined : 1);
+const isThorough = isRelease || process.env.CI === 'true';
+/** The critics of the panel write more than all other teams together: in CI it gets three questions. */
+const MOST_OF_PANEL = isRelease ? QUESTIONS.length : 3;
 /** Short replies: the model is asked on processors that others use. */
 const BRIEF = ['--engine', 'llama', '--model', MODEL, '--engine-option', 'max_tokens=128', '--no-cache'];
 const ONE_LINE = ['--engine-option', 'stop=["\\n"]'];
@@ -48,6 +50,8 @@ interface Attempt {
   readonly team: string;
   readonly task_id: string;
   readonly status: string;
+  /** How the task ended whose answer is none. */
+  readonly ended?: string;
   readonly answer: string | null;
   readonly model_calls: number | null;
   readonly tokens: number;
@@ -195,18 +199,24 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
   });
 
   test.each([
-    [['single'], isRelease ? QUESTIONS : QUESTIONS.slice(0, 3)],
-    [['overseer', 'panel', 'pipeline', 'react', 'supervisor'], ASKED],
+    [['overseer', 'pipeline', 'react', 'single', 'supervisor'], QUESTIONS.length],
+    [['panel'], MOST_OF_PANEL],
   ])(
     'answers every question to the end, as %j',
-    async (teams, questions) => {
+    async (teams, most) => {
+      const questions = QUESTIONS.slice(0, isThorough ? most : 1);
       const folder = temporaryFolder();
       const { stderr } = await ask(folder, questions, ...ONE_LINE, '--team', teams.join(','));
       expect(stderr).not.toMatch(/did not come up|Error:/);
       const attempts = readAttempts(folder);
-      const ended = attempts.map(({ team, task_id, status }) => `${team} ${task_id} ${status}`);
+      // A small model may end with words that are no answer; its team has still come to its end.
+      const ended = attempts.map(
+        ({ team, task_id, status, ended: how = status }) => `${team} ${task_id} ${how}`,
+      );
       const expected = teams.flatMap((team) => questions.map(({ task_id }) => `${team} ${task_id} answered`));
       expect(ended.sort()).toEqual(expected.sort());
+      const answers = readFileSync(path.join(folder, 'a.jsonl'), 'utf8').trim().split('\n');
+      expect(answers).toHaveLength(expected.length);
       const capital = attempts.find(({ team, task_id: id }) => team === 'single' && id === 'q0');
       expect(capital?.answer ?? 'Paris').toContain('Paris');
       for (const team of teams) expectWholeLedger(path.join(folder, 'a.runs', team));
