@@ -28,109 +28,104 @@ const programs = postgresPrograms();
 if (programs === undefined)
   console.warn('skipped: the tests with a real Postgres need its programs (initdb, postgres)');
 
-/** It takes the place of a real server, where there is none. */
-describe('PGlite', () => {
-  let server: PostgresServer;
-  let isStopped = false;
-  beforeAll(async () => {
-    server = await startPglite();
-  });
-  afterAll(async () => {
-    if (!isStopped) await server.stop();
-  });
-  if (programs === undefined)
-    storeContract('Postgres, by PGlite', { ...placeAt(() => server), largestTrace: 1024 * 1024 });
+/** Tests with a real server alone: PGlite has one connection and one user. */
+const real = test.skipIf(programs === undefined);
 
-  test('a connection that must be encrypted and cannot be is refused, not made in the open', async () => {
-    await expect(openStore(`${server.url}?sslmode=require`, { warn })).rejects.toMatchObject({
-      code: 'store',
-      message: expect.stringContaining('SSL'),
+describe(
+  programs === undefined ? 'PGlite, in place of an installed Postgres' : 'an installed Postgres',
+  () => {
+    let server: PostgresServer;
+    let isStopped = false;
+    beforeAll(async () => {
+      server = await (programs === undefined ? startPglite() : startPostgres(programs));
     });
-  });
-
-  // The last one, since it ends the server.
-  test('a server that goes away in the middle of a run is an error of the next call', async () => {
-    const store = await openStore(server.url, { warn, connections: 1 });
-    await store.cacheAnswer(sampleKey(), '42');
-    await server.stop();
-    isStopped = true;
-    await expect(store.cachedAnswer(sampleKey())).rejects.toMatchObject({ code: 'store' });
-    await store.close();
-  });
-});
-
-describe.skipIf(programs === undefined)('an installed Postgres', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres(programs ?? '');
-  });
-  afterAll(() => server.stop());
-  const place = placeAt(() => server);
-  storeContract('Postgres', place);
-
-  test('attempts at one question that several connections record at once get a number each', async () => {
-    const store = await openStore(await place.fresh(), { warn, connections: 4 });
-    const numbers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => store.recordAttempt(sampleAttempt({ attempt_id: `a${i}` }))),
-    );
-    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
-    await store.close();
-  });
-
-  test('a wrong password is reported without it, with what to check', async () => {
-    const url = server.url.replace('secret-word', 'wrong-word');
-    const failure: unknown = await openStore(url, { warn }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      code: 'store',
-      message: expect.stringMatching(
-        /^postgres:\/\/tester@127\.0\.0\.1:\d+\/postgres: .*check user and password/,
-      ),
+    afterAll(async () => {
+      if (!isStopped) await server.stop();
     });
-    expect(String(failure)).not.toContain('wrong-word');
-  });
+    const place = placeAt(() => server);
+    storeContract('Postgres', programs === undefined ? { ...place, largestTrace: 1024 * 1024 } : place);
 
-  test('a database that does not exist is reported as that', async () => {
-    await expect(openStore(server.url.replace(/postgres$/, 'nowhere'), { warn })).rejects.toMatchObject({
-      code: 'store',
-      message: expect.stringMatching(/nowhere.*create the database/),
+    real('attempts at one question that several connections record at once get a number each', async () => {
+      const store = await openStore(await place.fresh(), { warn, connections: 4 });
+      const numbers = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => store.recordAttempt(sampleAttempt({ attempt_id: `a${i}` }))),
+      );
+      expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i + 1));
+      await store.close();
     });
-  });
 
-  test('a connection that the server ends is made anew, and the user told', async () => {
-    const warnings: string[] = [];
-    const store = await openStore(await place.fresh(), {
-      warn: (text) => warnings.push(text),
-      connections: 1,
+    real('a wrong password is reported without it, with what to check', async () => {
+      const url = server.url.replace('secret-word', 'wrong-word');
+      const failure: unknown = await openStore(url, { warn }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: 'store',
+        message: expect.stringMatching(
+          /^postgres:\/\/tester@127\.0\.0\.1:\d+\/postgres: .*check user and password/,
+        ),
+      });
+      expect(String(failure)).not.toContain('wrong-word');
     });
-    await store.cacheAnswer(sampleKey(), '42');
-    await execute(
-      server.url,
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
-    );
-    await expect.poll(() => warnings).toHaveLength(1);
-    expect(await store.cachedAnswer(sampleKey())).toMatchObject({ answer: '42' });
-    await store.close();
-  });
 
-  test('rows are secured from whoever is not the owner, as Supabase needs it', async () => {
-    const store = await openStore(await place.fresh(), { warn });
-    await store.cacheAnswer(sampleKey(), '42');
-    const client = new pg.Client({ connectionString: server.url });
-    await client.connect();
-    await client.query(
-      'DROP ROLE IF EXISTS stranger; CREATE ROLE stranger; GRANT SELECT ON ALL TABLES IN SCHEMA public TO stranger',
-    );
-    await client.query('GRANT USAGE ON SCHEMA public TO stranger; SET ROLE stranger');
-    for (const table of ['gaia_attempts', 'gap_records', 'cached_answers', 'store_schema']) {
-      expect((await client.query(`SELECT * FROM ${table}`)).rows).toEqual([]);
-    }
-    await client.query('RESET ROLE');
-    expect((await client.query('SELECT * FROM cached_answers')).rows).toHaveLength(1);
-    await client.query('DROP OWNED BY stranger; DROP ROLE stranger');
-    await client.end();
-    await store.close();
-  });
-});
+    real('a database that does not exist is reported as that', async () => {
+      await expect(openStore(server.url.replace(/postgres$/, 'nowhere'), { warn })).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringMatching(/nowhere.*create the database/),
+      });
+    });
+
+    real('a connection that the server ends is made anew, and the user told', async () => {
+      const warnings: string[] = [];
+      const store = await openStore(await place.fresh(), {
+        warn: (text) => warnings.push(text),
+        connections: 1,
+      });
+      await store.cacheAnswer(sampleKey(), '42');
+      await execute(
+        server.url,
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+      );
+      await expect.poll(() => warnings).toHaveLength(1);
+      expect(await store.cachedAnswer(sampleKey())).toMatchObject({ answer: '42' });
+      await store.close();
+    });
+
+    real('rows are secured from whoever is not the owner, as Supabase needs it', async () => {
+      const store = await openStore(await place.fresh(), { warn });
+      await store.cacheAnswer(sampleKey(), '42');
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query(
+        'DROP ROLE IF EXISTS stranger; CREATE ROLE stranger; GRANT SELECT ON ALL TABLES IN SCHEMA public TO stranger',
+      );
+      await client.query('GRANT USAGE ON SCHEMA public TO stranger; SET ROLE stranger');
+      for (const table of ['gaia_attempts', 'gap_records', 'cached_answers', 'store_schema']) {
+        expect((await client.query(`SELECT * FROM ${table}`)).rows).toEqual([]);
+      }
+      await client.query('RESET ROLE');
+      expect((await client.query('SELECT * FROM cached_answers')).rows).toHaveLength(1);
+      await client.query('DROP OWNED BY stranger; DROP ROLE stranger');
+      await client.end();
+      await store.close();
+    });
+
+    test('a connection that must be encrypted and cannot be is refused, not made in the open', async () => {
+      await expect(openStore(`${server.url}?sslmode=require`, { warn })).rejects.toMatchObject({
+        code: 'store',
+        message: expect.stringContaining('SSL'),
+      });
+    });
+
+    // The last one, since it ends the server.
+    test('a server that goes away in the middle of a run is an error of the next call', async () => {
+      const store = await openStore(server.url, { warn, connections: 1 });
+      await store.cacheAnswer(sampleKey(), '42');
+      await server.stop();
+      isStopped = true;
+      await expect(store.cachedAnswer(sampleKey())).rejects.toMatchObject({ code: 'store' });
+      await store.close();
+    });
+  },
+);
 
 describe('a server that is not there', () => {
   test('is reported with its address, without the password, with what to do', async () => {
