@@ -41,8 +41,12 @@ export function place(questions: readonly object[] = QUESTIONS): string {
   return folder;
 }
 
-export const run = (cwd: string, ...args: string[]) =>
-  callCli(['gaia', '--team', 'pipeline', '--questions', 'q.jsonl', '--out', 'a.jsonl', ...args], { cwd });
+/** Runs `gaia` on the questions of a folder, with options that the given ones replace. */
+export function run(cwd: string, ...args: string[]) {
+  const usual = { '--team': 'pipeline', '--questions': 'q.jsonl', '--out': 'a.jsonl' };
+  const kept = Object.entries(usual).filter(([flag]) => !args.includes(flag));
+  return callCli(['gaia', ...kept.flat(), ...args], { cwd });
+}
 
 /** Options of a batch in which a team answers one question after the other, without the cache. */
 export const oneByOne = (team: string): readonly string[] => [

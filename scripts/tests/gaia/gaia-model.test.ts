@@ -75,7 +75,7 @@ describe('gaia with a model', () => {
     const server = await startModelServer(() => ({ hang: true }));
     onTestFinished(() => server.close());
     const folder = place(many.slice(0, 2));
-    const more = ['--no-cache', '--concurrency', '2', '--question-time', '1'];
+    const more = ['--question-time', '1'];
     const { code, stdout, stderr } = await callCli(
       ['gaia', ...args, '--base-url', `${server.url}/v1`, ...more],
       { cwd: folder, env },
