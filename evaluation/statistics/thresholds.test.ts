@@ -232,6 +232,9 @@ it('shows four digits of what was measured, its unit, and the baseline against i
   expect(judge('a.time > 1x saved', { ...close, nullArm }).found).toBe(
     '1.235 times saved (95 % interval 1.111–1.333; the baseline against itself 0.9877–1.012) against 1',
   );
+  expect(judge('a.time > 1.05x b', { ...close, high: Infinity }).found).toMatch(/interval 1\.111–∞/);
+  expect(judge('a.time > 1.05x b', { ...close, low: 0 }).found).toMatch(/interval 0–1\.333/);
+  expect(judge('a.right > 7', close).found).toMatch(/^1\.235 % /);
   expect(judge('a.time > 7', { ...close, nullArm }).found).toBe(
     '1.235 µs (95 % interval 1.111–1.333) against 7',
   );
