@@ -22,7 +22,7 @@ import { defineOptions } from '../command-line/options.ts';
 import { openWatch } from '../command-line/watching.ts';
 import { planAdapters } from '../compare/adapter-plan.ts';
 import { type CompareOptions, compareTable } from '../compare/compare-options.ts';
-import { parseDemands, settleDemands } from '../compare/demands.ts';
+import { parseDemands } from '../compare/demands.ts';
 
 export function defineCompare(command: Command): void {
   defineOptions(command, compareTable, run);
@@ -33,7 +33,7 @@ async function run(given: CompareOptions): Promise<void> {
   const { bindings, stacks = bindings } = given;
   const options: CompareOptions = { ...given, stacks };
   const plan = stacks === undefined ? await planAdapters(options) : await planStacks(stacks, options);
-  const demands = parseDemands(options, plan.arms, {
+  const settle = parseDemands(options, plan.arms, {
     ...plan.facts,
     environment: describeEnvironment(packageVersion),
   });
@@ -71,7 +71,7 @@ async function run(given: CompareOptions): Promise<void> {
     if (options.json) printJson(report);
     else printText(`${formatComparison(report)}\n`);
     if (report.failed.length > 0) process.exitCode = EXIT.failed;
-    settleDemands(report, demands, options);
+    settle(report);
     if (signal.aborted) {
       process.exitCode = EXIT.interrupted;
       return;

@@ -46,7 +46,7 @@ import { type ExportRun, runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
 import { openWatch } from '../command-line/watching.ts';
-import { parseDemands, settleDemands } from '../compare/demands.ts';
+import { parseDemands } from '../compare/demands.ts';
 import { blameCommand } from './blame.ts';
 import { gapsCommand } from './gaps.ts';
 
@@ -72,7 +72,7 @@ async function run(options: GaiaOptions): Promise<void> {
   const resultsPage = options.write ? resolvePage(`docs/results/${name}`) : undefined;
   const interruption = handleInterrupt('the batch');
   resumption.plan();
-  const { plan, runner, demands } = await openRunner(options, interruption.signal);
+  const { plan, runner, settle } = await openRunner(options, interruption.signal);
   if (!options.wait && 'name' in runner) {
     await runner.close();
     for (const { where, why } of await findMissing(plan)) printError(`file of question ${where}: ${why}`);
@@ -84,7 +84,7 @@ async function run(options: GaiaOptions): Promise<void> {
     await runPlan(plan, runner, options, {
       resultsPage,
       exportRun,
-      demands,
+      settle,
       signal: interruption.signal,
       watch,
     });
@@ -101,36 +101,36 @@ async function run(options: GaiaOptions): Promise<void> {
 async function openRunner(
   options: GaiaOptions,
   signal: AbortSignal,
-): Promise<{ plan: GaiaPlan; runner: Runner | Coordinator; demands: Demands }> {
+): Promise<{ plan: GaiaPlan; runner: Runner | Coordinator; settle: SettleComparison }> {
   const { resume, store } = options;
   if (!options.queue && typeof resume !== 'string') {
     const plan = await planGaia(options, signal);
-    const demands = planDemands(options, plan);
-    return { plan, runner: new Runner(plan), demands };
+    const settle = planDemands(options, plan);
+    return { plan, runner: new Runner(plan), settle };
   }
   const planned = options.queue ? await planGaia(options, signal) : undefined;
   // A batch is queued only with conditions that can be checked.
-  const demands = planned === undefined ? undefined : planDemands(options, planned);
+  const settle = planned === undefined ? undefined : planDemands(options, planned);
   const { Coordinator: Remote } = await import('@gaia-mesh/evaluation/queue/coordinator.ts');
   const queue = await openQueue(store);
   try {
-    if (planned !== undefined && demands !== undefined) {
+    if (planned !== undefined && settle !== undefined) {
       const runner = await Remote.start(planned, queue);
       resumption.queued(runner.name);
-      return { plan: planned, runner, demands };
+      return { plan: planned, runner, settle };
     }
     const { coordinator, plan } = await Remote.resume(String(resume), { queue, options });
     resumption.queued(coordinator.name);
-    return { plan, runner: coordinator, demands: planDemands(options, plan) };
+    return { plan, runner: coordinator, settle: planDemands(options, plan) };
   } catch (error) {
     await queue.close();
     throw error;
   }
 }
 
-type Demands = ReturnType<typeof parseDemands>;
+type SettleComparison = ReturnType<typeof parseDemands>;
 
-function planDemands(options: GaiaOptions, plan: GaiaPlan): Demands {
+function planDemands(options: GaiaOptions, plan: GaiaPlan): SettleComparison {
   const teams = plan.teams.map(({ team }) => team);
   return parseDemands(options, teams, {
     kind: 'teams',
@@ -164,7 +164,7 @@ async function cancelBatch(name: string, store: string | undefined): Promise<voi
 
 interface RunContext {
   /** Conditions on the comparison of the teams. */
-  readonly demands: Demands;
+  readonly settle: SettleComparison;
   /** The results page, with `--write`. */
   readonly resultsPage: string | undefined;
   readonly exportRun: ExportRun;
@@ -179,7 +179,7 @@ async function runPlan(
   context: RunContext,
 ): Promise<void> {
   const { paths, questions, repeat } = plan;
-  const { signal, resultsPage, exportRun, demands, watch } = context;
+  const { signal, resultsPage, exportRun, settle, watch } = context;
   const redact = createRedactor(process.env);
   const cache = await runner.openStore();
   const { journal } = runner;
@@ -232,7 +232,7 @@ async function runPlan(
     await finish(
       plan,
       options,
-      { journal, head: runner.head, resultsPage, isExported, missing, demands },
+      { journal, head: runner.head, resultsPage, isExported, missing, settle },
       teams,
       end,
       signal,
@@ -250,7 +250,7 @@ async function runPlan(
 type Ends = ReadonlyMap<string, TeamEnd>;
 
 /** The targets of a batch's results. */
-interface Leaves extends Pick<RunContext, 'resultsPage' | 'demands'> {
+interface Leaves extends Pick<RunContext, 'resultsPage' | 'settle'> {
   readonly journal: Journal;
   readonly head: BatchHead;
   readonly isExported: boolean;
@@ -265,7 +265,7 @@ interface Leaves extends Pick<RunContext, 'resultsPage' | 'demands'> {
 async function finish(
   plan: GaiaPlan,
   options: GaiaOptions,
-  { journal, head, resultsPage, isExported, missing, demands }: Leaves,
+  { journal, head, resultsPage, isExported, missing, settle }: Leaves,
   ends: Ends,
   end: BatchEnd,
   signal: AbortSignal,
@@ -330,7 +330,7 @@ async function finish(
     if (options.json) printError(`written: ${answers}, ${page}`);
     else print(formatDone(`${answers} and ${page}`, warnings, isExported));
     if (options.strict && warnings.length > 0) process.exitCode = EXIT.failed;
-    settleDemands(comparison, demands, options);
+    settle(comparison);
     return;
   }
   printError(

@@ -37,38 +37,35 @@ interface Demands {
 }
 
 /**
- * Parses the conditions and the baseline.
+ * Parses the conditions and the baseline, and returns the function that settles the finished comparison.
  *
  * @param arms the arms that will be compared
  * @param facts what is known of the comparison before it runs, by which a saved one is accepted or refused
  * @throws MeshError `usage` for an invalid condition or one on an arm that is not compared, `config` for an invalid baseline
  */
 export function parseDemands(
-  { failIf = [], baseline }: DemandOptions,
+  options: DemandOptions,
   arms: readonly { readonly name: string }[],
   facts: ComparableFacts,
-): Demands {
+): (now: ComparisonFile) => void {
+  const { failIf = [], baseline } = options;
   const names = arms.map(toConditionName);
   const thresholds = failIf.map((text) => parseThreshold(text, names, facts.kind));
   const needsSaved = thresholds.find(({ times }) => times === SAVED);
   if (needsSaved !== undefined && baseline === undefined) {
     throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);
   }
-  if (baseline === undefined) return { thresholds, saved: undefined };
+  if (baseline === undefined) return (now) => settleDemands(now, { thresholds, saved: undefined }, options);
   const saved = readComparison(resolveUserPath(baseline));
   checkComparable(saved, facts, baseline);
-  return { thresholds, saved };
+  return (now) => settleDemands(now, { thresholds, saved }, options);
 }
 
 /**
  * Checks the conditions, prints changes and writes the reports. Sets exit code 1 when a condition fails, so that CI can
  * enforce a budget.
  */
-export function settleDemands(
-  now: ComparisonFile,
-  { thresholds, saved }: Demands,
-  options: DemandOptions,
-): void {
+function settleDemands(now: ComparisonFile, { thresholds, saved }: Demands, options: DemandOptions): void {
   const { junit, summary, saveBaseline, baseline = '' } = options;
   if (saved !== undefined) checkComparable(saved, now, baseline);
   const changes = saved === undefined ? [] : judgeChanges(saved, now);
