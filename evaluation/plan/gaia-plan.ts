@@ -4,7 +4,6 @@ import type { Team } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
-import { BASELINE } from '../compare/teams/compare-teams.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
@@ -169,7 +168,7 @@ export interface GaiaPlan extends RunPlan {
 }
 
 /** The teams of `--team all`, in this order: the baseline first. */
-const ALL_TEAMS = [BASELINE, 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
+const ALL_TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'] as const;
 
 /**
  * Resolves and checks the options of a `gaia`.

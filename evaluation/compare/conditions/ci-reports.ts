@@ -13,7 +13,7 @@ import {
   formatName,
   formatVerdict,
 } from '../comparison-text.ts';
-import type { SavedChange } from './conditions.ts';
+import type { judgeChanges } from './conditions.ts';
 
 /**
  * Formats thresholds as a JUnit report, which CI servers read: one test case each, failed if its condition holds and skipped if the
@@ -49,6 +49,8 @@ function escapeXml(text: string): string {
     .replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')
     .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
+
+type SavedChange = ReturnType<typeof judgeChanges>[number];
 
 interface Outcome {
   readonly conditions: readonly ThresholdResult[];

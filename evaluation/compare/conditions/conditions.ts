@@ -17,7 +17,7 @@ import type {
 import { judgeRights, pairAttempts } from '../teams/compare-teams.ts';
 
 /** One arm in the current and the saved comparison. */
-export interface SavedChange {
+interface SavedChange {
   readonly name: string;
   /** Exact bytes, or right answers of teams. */
   readonly before: number;

@@ -6,7 +6,7 @@ import { COMPARISON_VERSION, type RightVerdict, type TeamsComparison } from '../
 import { formatVerdicts } from '../comparison-text.ts';
 
 /** The team with which the others are compared where it was asked, or else the first: a single agent without partners. */
-export const BASELINE = 'single';
+const BASELINE = 'single';
 
 /** Attempts at the scored questions, one text for each cycle, as `comparison.json` has them. */
 type Samples = readonly string[];
