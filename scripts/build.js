@@ -47,7 +47,7 @@ const PROGRAM = /new URL\(\s*'(\.{1,2}\/[^']+\.ts)',\s*import\.meta\.url\s*,?\s*
 
 // Type declarations, which exist when npm packs, stay.
 for (const name of existsSync(dist) ? readdirSync(dist) : [])
-  if (name.endsWith('.js')) rmSync(path.join(dist, name));
+  if (name.endsWith('.js')) rmSync(path.join(dist, name), { force: true });
 await Promise.all([bundle(), bundlePage()]);
 
 async function bundle() {
