@@ -137,7 +137,7 @@ describe('a place that does not do', () => {
     }
     const { code, output } = await run(args.split(' ').map((word) => word.replace(P, place)));
     expect(output).not.toMatch(/^ +at |Error:|\[object|(?<!received )undefined/m);
-    expect(output).toMatch(/^(gaia-mesh: |error: option '--store ).{20,}/m);
+    expect(output).toMatch(/^(gaia-mesh: |error: option '--(store|out) ).{20,}/m);
     expect([1, 2]).toContain(code);
   });
 });

@@ -218,8 +218,8 @@ describe('the folder for the results', () => {
 
     const { code, stderr } = await callCli(['bench', '--out', path.join(file, 'out'), '--port-base', 'auto']);
 
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain(path.join(file, 'out'));
-    expect(stderr).toContain('choose another folder for the results (--out)');
+    expect(stderr).toContain(`${file} is a file, and no folder can be made in it`);
   });
 });

@@ -29,9 +29,9 @@ const QUESTIONS = [
 ];
 
 describe('bench with a model', () => {
-  const bench = (url: string, ...args: string[]) =>
+  const bench = (url: string, args: readonly string[], model = MODEL) =>
     callCli([
-      ...['bench', '--engine', 'openai', '--model', MODEL, '--host', `${url}/v1`, '--port-base', 'auto'],
+      ...['bench', '--engine', 'openai', '--model', model, '--host', `${url}/v1`, '--port-base', 'auto'],
       ...args,
     ]);
 
@@ -40,10 +40,14 @@ describe('bench with a model', () => {
     const out = temporaryFolder();
     const document = writtenFile(out, 'bridge.txt', DOCUMENT);
 
-    const { code, stdout, stderr } = await bench(
-      model.url,
-      ...['--document', document, '--question', 'Who built the bridge?', '--out', path.join(out, 'run')],
-    );
+    const { code, stdout, stderr } = await bench(model.url, [
+      '--document',
+      document,
+      '--question',
+      'Who built the bridge?',
+      '--out',
+      path.join(out, 'run'),
+    ]);
 
     // What the model will be used for is said before anything is asked.
     expect([code, stderr]).toEqual([
@@ -97,10 +101,15 @@ describe('bench with a model', () => {
     const model = await startPipelineModel(instead);
     const out = temporaryFolder();
 
-    const { stdout } = await bench(
-      model.url,
-      ...['--tasks', taskFile(QUESTIONS), '--timeout', SECONDS, '--json', '--out', out],
-    );
+    const { stdout } = await bench(model.url, [
+      '--tasks',
+      taskFile(QUESTIONS),
+      '--timeout',
+      SECONDS,
+      '--json',
+      '--out',
+      out,
+    ]);
 
     const results = jsonLines(path.join(out, 'results.jsonl')).map((line) => attemptSchema.parse(line));
     expect(results.find(({ task_id }) => task_id === 'good')).toMatchObject({
@@ -116,10 +125,7 @@ describe('bench with a model', () => {
     const model = await startPipelineModel();
     const out = temporaryFolder();
 
-    const { stdout } = await bench(
-      model.url,
-      ...['--model', 'of-my-own', '--tasks', taskFile(QUESTIONS), '--out', out],
-    );
+    const { stdout } = await bench(model.url, ['--tasks', taskFile(QUESTIONS), '--out', out], 'of-my-own');
 
     expect(stdout).toContain('Model     8 calls, 800 tokens in, 80 out, cost not known');
     expect(readMetrics(out)).toMatchObject({ model_calls: 8, cost_usd: null });
