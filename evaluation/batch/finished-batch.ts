@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import { summarize, type TeamSummary } from '../results/summary.ts';
-import { formatCommandLine } from '../terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
 import { openJournal, type ReadJournal } from './journal/journal.ts';
 

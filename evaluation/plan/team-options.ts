@@ -27,7 +27,7 @@ import * as z from 'zod';
 import { loadTeam } from '../teams/load-team.ts';
 import { toolServices } from '../teams/tool-services.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
-import { formatCommandLine } from '../terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { parseFaultRequest } from './fault-request.ts';
 import { fingerprintTeam, type TeamFingerprint } from './fingerprint.ts';
 import { toFlag } from './option-table.ts';

@@ -6,7 +6,7 @@ import { toAttemptId } from '../questions/question.ts';
 import { fillPage } from '../report/page-html.ts';
 import type { ResultFile } from '../report/report.ts';
 import { printError } from '../terminal/print.ts';
-import { formatCommandLine } from '../terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed, streamEvents } from './event-feed.ts';
 import { openInBrowser } from './open-in-browser.ts';

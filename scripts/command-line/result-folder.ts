@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 import { deriveBatchPaths, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /**
  * Returns the archive of the last run in a folder.
@@ -16,16 +16,16 @@ export function findLastArchive(folder = findDefaultOut()): string {
   throw createNoRunError(folder);
 }
 
-/** Creates the error for a folder, or the answers of a batch, without a run; it names the runs that a batch keeps there. */
+/** Creates the error for a folder, or the answers of a batch, without a run; it names a run that a batch or a server keeps there. */
 export function createNoRunError(place: string): MeshError {
   const [folder, runs] = isFolder(place)
-    ? [place, '{,*.runs/}*/run_artifacts.tar.gz']
+    ? [place, '{,runs/,*.runs/}*/run_artifacts.tar.gz']
     : [path.dirname(place), `${path.basename(deriveBatchPaths(place).stem)}.runs/*/run_artifacts.tar.gz`];
   const [first] = globSync(runs, { cwd: folder }).toSorted();
   const advice =
     first === undefined
       ? `make one with ${formatCommandLine('bench')}`
-      : `a batch has one for each team: name its folder, such as ${shortenPath(path.join(folder, path.dirname(first)))}`;
+      : `name the folder of a run, such as ${shortenPath(path.join(folder, path.dirname(first)))}`;
   return new MeshError('usage', `there is no run in ${place}: ${advice}`);
 }
 

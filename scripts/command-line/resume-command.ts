@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** The state of the command's batch: it has none, nothing of it is on disk, or its finished answers are. */
 let stage: 'none' | 'planned' | 'begun' = 'none';

@@ -29,7 +29,7 @@ import {
 } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createQuietProgress, flowProgress, type Progress } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { formatPercent, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';

@@ -12,7 +12,7 @@ import {
   output,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findFormat, formatNames } from '@gaia-mesh/evaluation/traffic/formats.ts';
 import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';

@@ -9,7 +9,7 @@ import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { argument, choice, defineTable, flag, option } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { type Column, formatColumns } from '@gaia-mesh/evaluation/terminal/columns.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine, quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findLibraryFolder, GPUS, LIBRARY } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { launchModel } from '@gaia-mesh/tools/engines/llama/launch-model.ts';
@@ -84,7 +84,7 @@ async function install({ gpu }: z.output<typeof installTable.options>): Promise<
   });
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new MeshError('io', `npm ended with exit code ${code}; its last lines say why`);
-  print('Installed. Models on this machine: gaia-mesh model list');
+  print(`Installed. Models on this machine: ${formatCommandLine('model', ['list'])}`);
 }
 
 const formatSize = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;

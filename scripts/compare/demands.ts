@@ -24,7 +24,6 @@ import {
   type Threshold,
 } from '@gaia-mesh/evaluation/statistics/thresholds.ts';
 import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { quoteShellWord } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
 import type * as z from 'zod';
 import { EXIT } from '../command-line/exit-code.ts';
 
@@ -79,15 +78,8 @@ function settleDemands(now: ComparisonFile, { thresholds, saved }: Demands, opti
     printError(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
     if (outcome === 'failed') process.exitCode = EXIT.failed;
   }
-  const command = [
-    'npm run',
-    ...process.argv.slice(2, 3),
-    '--',
-    ...process.argv.slice(3).map(quoteShellWord),
-  ];
   if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
-  if (summary !== undefined)
-    writeOutput(summary, formatSummary(now, { conditions, changes, command: command.join(' ') }));
+  if (summary !== undefined) writeOutput(summary, formatSummary(now, { conditions, changes }));
   // The baseline is saved even when a condition failed.
   if (saveBaseline !== undefined) writeOutput(saveBaseline, formatJson(now));
 }

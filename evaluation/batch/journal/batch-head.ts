@@ -4,7 +4,7 @@ import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import * as z from 'zod';
 import type { Question } from '../../questions/question.ts';
-import { formatCommandLine } from '../../terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** Maximum bytes of a head, which has the questions: as many as a file of them. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;

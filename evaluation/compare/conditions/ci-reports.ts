@@ -56,8 +56,6 @@ interface Outcome {
   readonly conditions: readonly ThresholdResult[];
   /** Changes since the saved comparison; empty if there is none. */
   readonly changes: readonly SavedChange[];
-  /** The command that repeats the comparison. */
-  readonly command: string;
 }
 
 const MARKS: Readonly<Record<ThresholdResult['outcome'], string>> = {
@@ -73,7 +71,7 @@ const TITLES = {
 } as const;
 
 /** Formats a comparison as a comment on a pull request: the answer, the conditions, the changes, and how to repeat it. */
-export function formatSummary(file: ComparisonFile, { conditions, changes, command }: Outcome): string {
+export function formatSummary(file: ComparisonFile, { conditions, changes }: Outcome): string {
   const names = file.arms.map(({ name }) => `\`${formatName(name)}\``).join(', ');
   const parts = [
     `### ${escapeMarkdown(`${TITLES[file.kind]}: ${names}`)}`,
@@ -85,7 +83,7 @@ export function formatSummary(file: ComparisonFile, { conditions, changes, comma
       : `Compared with the saved baseline:\n\n${formatColumnsMarkdown(createChangeColumns(file), changes)}`,
     buildTables(file).sections[0]?.tables[0]?.(formatColumnsMarkdown) ?? '',
     escapeMarkdown(`${describePlayed(file)}. ${describeNullTest(file)}.`),
-    `To repeat it: \`${command.replaceAll(/[\s`]+/g, ' ')}\``,
+    file.command === null ? '' : `To repeat it: \`${file.command.replaceAll(/[\s`]+/g, ' ')}\``,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

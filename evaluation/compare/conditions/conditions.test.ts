@@ -138,11 +138,10 @@ describe('reports for CI', () => {
 
   test('as Markdown: the answer, what failed, what changed, and how to repeat it', () => {
     const changes = changesOf(slowed(now, 0.5), now);
-    const text = formatSummary(now, {
-      conditions,
-      changes,
-      command: 'npm run compare -- --adapters json,anp',
-    });
+    const text = formatSummary(
+      { ...now, command: 'npm run compare -- --adapters json,anp' },
+      { conditions, changes },
+    );
     expect(text).toContain('| anp.time > 1.2x msgpack | ❌ failed |');
     expect(text).toContain('| anp.time > 1.45x msgpack | ❔ cannot tell |');
     expect(text).toContain('| json.bytes > 1x anp | ✅ passed |');

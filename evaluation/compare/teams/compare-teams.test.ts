@@ -85,7 +85,7 @@ describe('conditions on teams', () => {
       { name: 'single', before: 20, now: 20, judged: { verdict: 'cannot tell' } },
       { name: 'react', before: 12, now: 32, judged: { difference: 0.5, verdict: 'different' } },
     ]);
-    const summary = formatSummary(now, { conditions: [], changes, command: 'npm run gaia' });
+    const summary = formatSummary(now, { conditions: [], changes });
     expect(summary).toContain('### Teams on the same questions: `single`, `react`');
     expect(summary).toMatch(
       /\| arm \| right then \| right now \| difference .*\n.*\n.*\n\| react \| 12 \| 32 \| \+50\.0 \| .* \| better \|/,

@@ -9,7 +9,7 @@ import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 import { type Attempt, attemptSchema } from '../../attempts/attempt.ts';
-import { formatCommandLine } from '../../terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { toOneLine } from '../../terminal/table.ts';
 
 const METRICS_FILE = 'metrics.json';

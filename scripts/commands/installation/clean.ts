@@ -10,7 +10,7 @@ import { lockBatch } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { deriveBatchPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { defineTable, flag, option, output } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { formatCommandLine } from '@gaia-mesh/evaluation/terminal/shell-word.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';

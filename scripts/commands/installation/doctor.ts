@@ -9,6 +9,7 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 import { resolveNatsAddress } from '@gaia-mesh/core/transports/nats/nats-address.ts';
 import { NatsServer } from '@gaia-mesh/core/transports/nats/nats-server.ts';
@@ -176,7 +177,7 @@ async function checkOllamaServer(): Promise<Finding> {
 /** Reports whether models can be run without a server, and which there are. */
 async function checkModels(): Promise<Finding> {
   const { models } = findModels();
-  const found = `${models.length} GGUF ${models.length === 1 ? 'file' : 'files'} here (gaia-mesh model list)`;
+  const found = `${models.length} GGUF ${models.length === 1 ? 'file' : 'files'} here (${formatCommandLine('model', ['list'])})`;
   try {
     const { version } = findInstallation();
     return { what: 'models', status: 'ok', detail: `node-llama-cpp ${version} is installed; ${found}` };
@@ -185,7 +186,7 @@ async function checkModels(): Promise<Finding> {
     return {
       what: 'models',
       status: 'note',
-      detail: `only needed for --engine llama: gaia-mesh model install; ${found}`,
+      detail: `only needed for --engine llama: ${formatCommandLine('model', ['install'])}; ${found}`,
     };
   }
 }

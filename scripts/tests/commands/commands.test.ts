@@ -63,11 +63,16 @@ describe('logs', () => {
     expect(stderr).toContain(`there is no run in ${folder}: make one with`);
   });
 
-  test.each(['.', 'mine.jsonl', 'mine.runs'])(
-    'names the runs that a batch of gaia keeps at %s',
-    async (place) => {
+  test.each([
+    ['.', 'mine.runs/single'],
+    ['mine.jsonl', 'mine.runs/single'],
+    ['mine.runs', 'mine.runs/single'],
+    ['.', 'runs/20261126-180409-c84ff1'],
+  ])(
+    'names a run that a batch or a server keeps near %s, which is %s',
+    async (place, run) => {
       const folder = temporaryFolder();
-      const own = path.join(folder, 'mine.runs', 'single');
+      const own = path.join(folder, run);
       mkdirSync(own, { recursive: true });
       writeFileSync(path.join(own, 'run_artifacts.tar.gz'), '');
       if (place === 'mine.jsonl') writeFileSync(path.join(folder, place), '');
@@ -75,7 +80,7 @@ describe('logs', () => {
       const { code, stderr } = await callCli(['logs', '--out', path.join(folder, place)]);
 
       expect(code).toBe(2);
-      expect(stderr).toContain(`a batch has one for each team: name its folder, such as ${own}`);
+      expect(stderr).toContain(`name the folder of a run, such as ${own}`);
     },
   );
 });

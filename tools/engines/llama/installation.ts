@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
 
 /** The library that runs models. It is no dependency of the project: with its packages for graphics cards it weighs 732 MB. */
@@ -33,7 +34,7 @@ export function findInstallation(): Installation {
   if (!existsSync(file))
     throw new MeshError(
       'config',
-      `--engine llama needs ${LIBRARY.name}, which is not in ${folder}: install it with gaia-mesh model install`,
+      `--engine llama needs ${LIBRARY.name}, which is not in ${folder}: install it with ${formatCommandLine('model', ['install'])}`,
     );
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8')));
   const binaries = readdirSync(path.join(folder, 'node_modules', '@node-llama-cpp'));

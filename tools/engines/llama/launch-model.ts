@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { isolateCommand } from '@gaia-mesh/core/system/process/without-network.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { openPort } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import * as z from 'zod';
@@ -72,7 +73,7 @@ export async function launchModel(
   if (model === undefined)
     throw new MeshError(
       'usage',
-      '--engine llama: name a GGUF file with --model (gaia-mesh model list shows those here)',
+      `--engine llama: name a GGUF file with --model (${formatCommandLine('model', ['list'])} shows those here)`,
     );
   const loading = loads.get(model) ?? load(model, context);
   loads.set(model, loading);

@@ -155,7 +155,7 @@ test('a comparison that was saved is set against a later one of the same exchang
     evaluateThreshold(parseThreshold(text), createThresholdFigures(later, saved)),
   );
   expect(conditions.map(({ outcome }) => outcome)).toEqual(['failed', 'passed']);
-  const text = formatSummary(later, { conditions, changes, command: 'npm run compare' });
+  const text = formatSummary(later, { conditions, changes });
   expect(text).toContain('Stacks on the same exchanges: `mesh/json bare`, `a2a/jsonrpc bare`');
   expect(text).toContain('| a2a/jsonrpc:bare.time > 1.5x saved | ❌ failed |');
   const other = { ...saved, rate_per_s: 50 };

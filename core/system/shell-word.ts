@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { codeFolder, isCheckout } from '@gaia-mesh/core/system/package-root.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { codeFolder, isCheckout } from './package-root.ts';
+import { resolveUserPath } from './user-paths.ts';
 
 /** Quotes `word` for a shell, if necessary. */
 export function quoteShellWord(word: string): string {
