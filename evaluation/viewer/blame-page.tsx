@@ -57,7 +57,7 @@ export function BlamePage({ file }: { readonly file: BlameFile }) {
           },
           { name: 'True answer', value: toLine(file.truth, 60), explain: 'As the file of questions has it.' },
           {
-            name: 'Right if asked anew',
+            name: 'Right if asked again',
             value: formatPercent(file.outset.chance, 0),
             note: `${count(file.outset.tries)} tries`,
             explain: 'The chance of a right answer where nothing is as it was.',
@@ -125,7 +125,7 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
         return <Forest scale={scale} interval={{ at: chance, low, high }} tone={toneOf(message)} />;
       },
       explain:
-        'Dot: once all messages up to this one are as they were; line: 95 % interval. Dotted: if asked anew. It falls at the message that made the answer wrong.',
+        'Dot: with all messages up to this one as they were; line: 95 % interval. Dotted: if the question is asked again from the start. The chance falls at the message that made the answer wrong.',
     },
     { header: 'type', isWide: true, value: ({ type }) => toLine(type, 60) },
     {

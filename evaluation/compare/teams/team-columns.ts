@@ -15,7 +15,7 @@ const SCORE_COLUMNS = {
     value: ({ accuracy, correct }) => (accuracy === null ? null : correct),
     format: ({ correct, scored }) => `${count(correct)} of ${count(scored)}`,
     explain:
-      'answers that are right by GAIA’s official scorer, of the questions whose true answer is known; whatever failed, ran out of time or was not asked is wrong',
+      'answers that are right by GAIA’s official scorer, of the questions whose true answer is known; one that failed, ran out of time or was not asked counts as wrong',
   },
   accuracy: {
     key: 'accuracy',
@@ -63,7 +63,7 @@ function createRightColumns<Row>(find: (row: Row) => RightVerdict | null, missin
         const right = find(row);
         return right === null ? '–' : formatDetectable(right);
       },
-      explain: 'the smallest difference in points that as many such questions detect in four of five runs',
+      explain: 'the smallest difference in points that this number of questions detects in four of five runs',
       rank: 1,
     },
     verdict: {

@@ -33,13 +33,13 @@ export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart 
     limits: [isTables ? TABLES_LIMIT : SAMPLES_LIMIT, ...LIMITS],
     body: `## Right answers
 
-By ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "GAIA's official scorer"}, over all questions, whatever became of them: what failed is wrong. Wilson intervals.
+Scored by ${isTables ? 'the rules of the official evaluator of WikiTableQuestions' : "GAIA's official scorer"}, over all questions; a question that failed counts as wrong. Intervals are Wilson's.
 
 ${scores}
 
-The difference is to \`${comparison.baseline}\`, in percentage points, on the same questions, over all attempts, with Newcombe's interval for pairs,
-corrected for the number of comparisons (Holm); it is called where the interval does not reach 0. \`detects\` is the smallest difference that as
-many such questions show in four of five runs; a smaller one mostly gets no verdict.
+The difference to \`${comparison.baseline}\` is in percentage points, on the same questions, over all attempts, with Newcombe's interval for pairs,
+corrected for the number of comparisons (Holm). A team is better or worse only if its interval excludes 0. \`detects\` is the smallest difference
+that this number of questions shows in four of five runs; a smaller one mostly gets no verdict.
 ${further === undefined ? '' : `\n${FURTHER}\n\n${further}\n`}${formatCalibration(teams)}
 ## What they took
 
@@ -59,16 +59,16 @@ ${groupTable(teams, ({ categories }) => categories)}`,
 
 const FURTHER = `## Further pairs
 
-Other pairs that were declared before the run, and second attempts set against first ones, each team by itself: what is called a difference there, chance
-makes, or the team learned.`;
+Other pairs that were declared before the run, and each team's second attempts against its first ones: a difference between those is chance, or the team
+learned.`;
 
 const SAMPLES_LIMIT = 'The questions were written for this project: the table says nothing about GAIA.';
 const TABLES_LIMIT =
-  'The questions are about single tables of Wikipedia, each of which fits into a prompt: no team has to look for anything.';
+  'Each question is about one table of Wikipedia, which fits into a prompt: no team has to search.';
 const LIMITS = [
-  'The engine `extractive` is a small semantic parser and a reader of passages, not a language model: what architectures do for it says ' +
-    'nothing of what they do for a model.',
-  'With it, roles differ in what they are told and in what they draw; a critic reads again, and nobody reasons. `pipeline` reads every ' +
+  'The engine `extractive` is a small semantic parser and a reader of passages, not a language model: how architectures change its answers says ' +
+    'nothing about how they change those of a model.',
+  'With it, roles differ in their prompts and in their random draws; a critic reads again, and no role reasons. `pipeline` reads every ' +
     'attachment as a text, and always answers.',
   'Times are those of a machine that others may use at the same time. Bytes are exact.',
 ];
@@ -91,8 +91,8 @@ function formatCalibration(teams: Rows): string {
   return `
 ## How sure they may be
 
-Answered questions; right answers among them; right answers among the surest, as many as half of all questions are; and the mean distance of an
-answer's chance from how often such answers are right (expected calibration error).
+Coverage is the share of questions that were answered. The next two columns are the shares of right answers among those, and among the surest half
+of all questions. The calibration error is the mean distance between an answer's chance and how often such answers are right.
 
 ${formatMarkdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
 `;

@@ -53,7 +53,7 @@ export function describeOrigin({ gaia_mesh, asked, repeat, teams, source }: Batc
   return (
     `${formatCounted(asked, 'question')} of ${from}${times}, put to ${formatCounted(teams.length, 'team')} on ` +
     `${[...engines].join(', ')} with Gaia Mesh ${toLine(gaia_mesh, 20)}. ` +
-    'Right means right by GAIA’s official scorer; whatever failed, ran out of time or was not asked is wrong.'
+    'Right means right by GAIA’s official scorer; a question that failed, ran out of time or was not asked counts as wrong.'
   );
 }
 
