@@ -30,9 +30,9 @@ export interface Batch {
   /** Number of cycles; each asks every question once. */
   readonly repeat: number;
   readonly limits: BatchLimits;
-  /** The use of earlier batches, if the batch is one of several in its run. */
+  /** The spending of the whole run, if the batch is one of several in it. */
   readonly spending?: Spending;
-  /** Undefined with `--no-cache`. Ignored when questions are repeated, because they could not improve (C-11). */
+  /** Undefined with `--no-cache`. Repeated questions do not use it, because their answers could not improve (C-11). */
   readonly cache?: TeamCache | undefined;
   readonly journal: Journal;
   /** Keeps the batch going however many questions in a row fail; set when faults make agents fail. */
@@ -62,15 +62,15 @@ export type BatchEnd =
   /** `isUsedUp`: the limit is reached at once if the batch is resumed with it. */
   | { readonly kind: 'limit'; readonly reason: string; readonly isUsedUp?: boolean }
   | { readonly kind: 'interrupted'; readonly reason: string }
-  /** The cause affects every question, so that asking on would be in vain (REQ-067, C-06). */
+  /** The cause affects every question, so the batch asks no more (REQ-067, C-06). */
   | { readonly kind: 'stopped'; readonly reason: string; readonly error: MeshError };
 
-/** Questions, one after the other, that fail with the same cause, after which they are no longer to blame. */
+/** Failures in a row with the same cause at which the batch stops: the questions are no longer to blame. */
 const MAX_FAILURES_IN_A_ROW = 3;
-/** Questions that fail in a row whatever their causes, after which one is shared: a server that goes down gives several. */
+/** Failures in a row with any causes at which the batch stops: a server that goes down causes several kinds of failure. */
 const MAX_MIXED_FAILURES_IN_A_ROW = 10;
 
-/** Tells a question that fails from a model or an agent that is gone, by what the questions asked after it show. */
+/** Distinguishes a question that fails by itself from a model or an agent that is gone: later questions show which it was. */
 export class SharedCause {
   /** Failures that no later question has disproved, with their numbers. */
   #suspects: { readonly number: number; readonly cause: string }[] = [];
@@ -99,7 +99,7 @@ export class SharedCause {
       const times = inRow === 1 ? '' : `${inRow} questions in a row failed, the last one: `;
       this.#error ??= new MeshError(code, `${times}${reason}`);
     } else if (!cached && status !== 'timeout') {
-      // An answer from the cache shows nothing about the model, and silence nothing about the agents.
+      // An answer from the cache shows nothing about the model, and a timeout shows nothing about the agents.
       this.#suspects = this.#suspects.filter(({ number }) => number >= before);
     }
   }
@@ -161,7 +161,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
   return describeOvershoot(end, batch, spending);
 }
 
-/** Words a limit that the run used up by all that it used: questions that were on their way then have been finished since. */
+/** Restates a used-up limit with the final figures: questions that were running when it was reached have ended since. */
 function describeOvershoot(end: BatchEnd, { concurrency }: Batch, spending: Spending): BatchEnd {
   if (end.kind !== 'limit' || end.isUsedUp !== true) return end;
   const reason = spending.reached() ?? end.reason;
@@ -204,7 +204,7 @@ async function runQuestion(run: Run, question: Question, cycle: number): Promise
     if (!batch.toleratesFailures) cause.judge(attempt, before);
     batch.journal.append(attempt);
     batch.onEvent({ kind: 'finished', attempt });
-    // An answer that was given without a server or a tool is not the team's for ever.
+    // An answer with warnings is not cached: the team had to do without a part of its servers or tools.
     if (attempt.status === 'answered' && !attempt.cached && attempt.warnings === undefined)
       await cache?.put(placed, attempt);
     return cause.error === undefined ? undefined : createBatchEnd(batch.team, question, cause.error);
@@ -283,7 +283,7 @@ export async function askInTime(
     : failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
 }
 
-/** Names component, question and cause (REQ-067). */
+/** Creates the end of a batch that an error stopped; its reason names component, question and cause (REQ-067). */
 export function createBatchEnd(
   team: string,
   question: Question,

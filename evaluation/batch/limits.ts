@@ -15,7 +15,7 @@ export interface BatchLimits {
   readonly run: Limits;
 }
 
-/** Returns, in words, the limit that a question exceeded, or undefined. Time is limited while the question is asked. */
+/** Returns, in words, the limit that a question exceeded, or undefined. The time limit ends a question while it runs. */
 export function findOverrun(attempt: Attempt, limits: Limits): string | undefined {
   const { tokens, cost } = getUse(attempt);
   if (limits.tokens !== undefined && tokens !== null && tokens > limits.tokens)
@@ -26,8 +26,8 @@ export function findOverrun(attempt: Attempt, limits: Limits): string | undefine
 }
 
 /**
- * Time, tokens and cost of a run so far, which its teams share. Those from before a kill count, because the user has paid for
- * them; time is that of this process.
+ * The time, tokens and cost that the teams of a run have used so far. A resumed run counts the tokens and cost of its earlier
+ * attempts, because the user has paid for them, but only the time of this process.
  */
 export class Spending {
   readonly #limits: Limits;

@@ -3,7 +3,7 @@ import { keyShapes } from '@gaia-mesh/tools/keys.ts';
 /** Minimum length of a secret. Shorter values are not keys, and would redact ordinary words. */
 const MIN_SECRET_CHARACTERS = 8;
 const SECRET_NAME = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
-/** Keys recognized by their form, for those in no secret variable, and the word after `Bearer`. */
+/** Matches keys by their form, since not every key is in a secret variable, and the word after `Bearer`. */
 const KEY_LIKE = new RegExp(
   `\\b(?:${keyShapes.map(({ source }) => source).join('|')})|(?<=\\bBearer\\s)[\\w.~+/-]{8,}=*`,
   'g',

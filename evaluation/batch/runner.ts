@@ -20,7 +20,7 @@ export interface RunContext extends MeshContext, Pick<Batch, 'redact' | 'onEvent
 
 export interface TeamEnd {
   readonly end: BatchEnd;
-  /** Questions asked in this process; results from the journal took no time. */
+  /** Number of questions finished in this process, without those whose results were in the journal. */
   readonly asked: number;
   readonly wallSeconds: number;
   /** The mesh's own results; undefined if it was not started. */
@@ -51,7 +51,7 @@ export class Runner {
   }
 
   /**
-   * The journal of the batch. It is opened at its first use: a run's folder is cleared of earlier results before.
+   * The journal of the batch. It is opened at its first use, after the run's folder has been cleared of earlier results.
    *
    * @throws MeshError as {@link Journal.open}
    */
@@ -61,8 +61,8 @@ export class Runner {
   }
 
   /**
-   * Opens the store if a team uses it, even if only agents do: a store that cannot be opened is no question's fault. Call this
-   * before the journal is opened, so that a broken store does not move an earlier batch aside.
+   * Opens the store if a team or one of its agents uses it, so that a broken store ends the run and no question is blamed. Call
+   * this before the journal is opened, so that a broken store does not move an earlier batch aside.
    *
    * @returns the store if answers of earlier runs may be taken from it
    * @throws MeshError `store`
@@ -75,7 +75,7 @@ export class Runner {
     return teams.some(({ usesCache }) => usesCache) ? this.#store : undefined;
   }
 
-  /** Runs all teams. The result has those that had their turn. */
+  /** Runs the teams one after the other. The result holds every team up to the one at which the run ended. */
   async run(context: RunContext): Promise<{ teams: ReadonlyMap<string, TeamEnd>; end: BatchEnd }> {
     const teams = new Map<string, TeamEnd>();
     let unfinished: Unfinished | undefined;
@@ -125,7 +125,7 @@ export class Runner {
       if (part.isBatch && part.paths.journal !== mesh.folder.resultsFile)
         writeLines(mesh.folder.resultsFile, this.#formatAttempts(asked));
     } catch (error) {
-      // No process and no port stays behind, whatever happened.
+      // Close the mesh after an error too, so that no process and no port is left behind.
       await mesh.close();
       throw error;
     }
@@ -186,7 +186,7 @@ export class Runner {
    * writing.
    */
   async #startMesh(planned: PlannedTeam, plan: RunPlan, context: RunContext): Promise<MeshTeam | Unfinished> {
-    // Attempts beside the mesh's own results are continued; they are not moved aside with those.
+    // A journal that is the mesh's own results file is continued; the mesh must not move it aside with its other results.
     const resumes = plan.resumes && plan.paths.journal === RunFolder.at(planned.out).resultsFile;
     try {
       return await MeshTeam.start(planned, { ...plan, resumes }, context);
@@ -199,7 +199,7 @@ export class Runner {
   }
 }
 
-/** Tells whether another team may do better. Files, the store and an interrupting user are the same for all teams. */
+/** Tells whether another team may do better: faults of files and the store, and an interruption, affect all teams alike. */
 function isOfTeam(end: Unfinished): boolean {
   return end.kind === 'stopped' && (end.error.code === 'engine' || end.error.code === 'agent');
 }

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Question } from '../../questions/question.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
-/** Maximum bytes of a head, which has the questions: as many as a file of them. */
+/** Maximum bytes of a head: it contains the questions, so its bound is that of a question file. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
 /** Version of the file's format. */
 export const HEAD_VERSION = 2;
@@ -32,16 +32,16 @@ const questionSchema = z.strictObject({
 });
 
 /**
- * The head of a batch, `<answers>.batch.json`. Together with the journal, which holds the results, it is all that a report or `--resume` needs.
- * It holds the true answers, which no agent may read.
+ * The head of a batch, `<answers>.batch.json`. A report or `--resume` needs only this file and the journal, which holds the results.
+ * The head contains the true answers, which no agent may read.
  */
 const batchHeadSchema = z.strictObject({
   schema_version: z.literal(HEAD_VERSION),
   gaia_mesh: z.string(),
-  /** The command line that asked the questions, and the machine; null in heads that were written before they were kept. */
+  /** The command line that asked the questions, and the machine; null in heads of versions that did not record them. */
   command: z.string().nullable().default(null),
   machine: z.string().nullable().default(null),
-  /** Names of the files beside it with the answers, and with the attempts. */
+  /** Names of the two files beside the head: the answers, and the journal of attempts. */
   answers: z.string().min(1),
   journal: z.string().min(1),
   /** The question file as the user would type its path; null for questions of a scoring API. */
@@ -64,7 +64,7 @@ export function writeBatchHead(file: string, head: BatchHead): void {
 /**
  * Reads and checks the head of a batch.
  *
- * @throws MeshError `usage` if the file cannot be read, `config` if it is something else
+ * @throws MeshError `usage` if the file cannot be read, `config` if it is no batch head
  */
 export function readBatchHead(file: string): BatchHead {
   let text: string;

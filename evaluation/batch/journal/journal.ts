@@ -23,7 +23,7 @@ export function isSuspect({ status, code }: Attempt): boolean {
 
 type PlacedResult = RecordPlace & { readonly value: Attempt };
 
-/** An attempt without an answer, after which nothing has shown yet that the team's model and agents still work. */
+/** An attempt without an answer that may be due to a lost model or agent: no later attempt has shown yet that they work. */
 type Doubt = RecordPlace & Pick<Attempt, 'team' | 'ended_at'> & { readonly key: string };
 
 /** The places of a journal's results in its file. Only these are held in memory. */
@@ -45,7 +45,7 @@ class ResultPlaces {
     this.#places.set(key, { at, bytes });
     if (status === 'timeout' || isSuspect(value)) this.#doubts.push({ key, team, ended_at, at, bytes });
     else if (!cached) {
-      // An answer that was on its way when a server went away shows nothing about later failures. Its end is in whole milliseconds.
+      // An attempt that began before a failure shows nothing about it. Its start is rounded up, since ends are in whole milliseconds.
       const beganMs = Math.ceil(ended_at - elapsed_ms);
       this.#doubts = this.#doubts.filter((doubt) => doubt.team !== team || doubt.ended_at > beganMs);
     }
@@ -127,7 +127,7 @@ export class Journal {
   /**
    * Appends a result. It is in the file when the call returns, and survives the end of this process.
    *
-   * @throws MeshError `io` if the disk is full; nothing more can be finished then
+   * @throws MeshError `io` if the disk is full; no further question can be finished then
    */
   append(result: Attempt): void {
     // This is a bug of the batch, which would pay for the question twice.
@@ -149,7 +149,7 @@ export class Journal {
   #forgetDoubts(): void {
     const forgotten = this.#places.forgetDoubts();
     if (forgotten === undefined) return;
-    // Few follow: answers that were on their way, and those of the cache.
+    // Results after the first doubt are written again: answers that were running, answers from the cache, and those of later teams.
     const after = forgotten.after.map((place) => this.#log.read(place));
     this.#log.forgetFrom(forgotten.first, forgotten.before);
     for (const attempt of after) this.#places.add({ value: attempt, ...this.#log.append(attempt) });

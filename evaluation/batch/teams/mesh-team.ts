@@ -107,7 +107,7 @@ class RunTraces {
 
   #add(text: string): void {
     const parsed = lineSchema.safeParse(tryParseJson(text));
-    // The line is the notice that the log was cut, or a file with this name is not ours.
+    // A line of another form is the notice that the log was cut, or stands in a file that is not ours.
     if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
     this.#openEntries += 1;
     const { task_id } = parsed.data;
@@ -284,7 +284,7 @@ async function readAttachmentText({ attachment }: Question, signal: AbortSignal)
   try {
     return await readAnyText(attachment.file, signal);
   } catch (error) {
-    // A picture or a broken file: the team goes without it, like a person who cannot open it.
+    // The file is a picture or is broken: the team works without its text.
     if (error instanceof MeshError && error.code === 'tool') return '';
     throw error;
   }

@@ -11,7 +11,7 @@ export interface TeamFacts {
   /** Seconds that this process took for the questions it finished; null if it finished none. */
   readonly wall_seconds: number | null;
   readonly questions_per_s: number | null;
-  /** The losses of servers and agents outside of the mesh in this process. */
+  /** Warnings of this process about replies of other software that could not be read in full. */
   readonly warnings: readonly RunWarning[];
   /** The faults that were injected into this process's questions, and what became of them. */
   readonly faults?: RunMetrics['faults'];

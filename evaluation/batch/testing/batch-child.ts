@@ -9,7 +9,7 @@ import { type AskTeam, runBatch } from '../batch.ts';
 import { attemptAt, openTestJournal, plainBatch } from './results.ts';
 
 /**
- * Runs a batch with a team of its own, for tests that kill the process. Its answers depend on the question alone. Arguments:
+ * Runs a batch with a scripted team, for tests that kill the process. An answer depends on its question alone. Arguments:
  * folder (with `questions.jsonl`), characters of a trace, questions at a time. It resumes an existing journal.
  */
 const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);

@@ -42,7 +42,7 @@ export function openTestJournal(folder: string, resumes: boolean, fingerprint: F
   return Journal.open(plan.paths, buildBatchHead({ ...plan, teams }), resumes);
 }
 
-/** What became of a question; what is left out is as usual. */
+/** The outcome of a question; omitted fields have plain values. */
 export interface Reply {
   readonly status?: TaskEnd['status'];
   readonly reason?: string;
@@ -80,7 +80,7 @@ export function endOf({ tokens = 10, costUsd = 0.01, ...more }: Reply = {}): Tas
 export const attemptAt = (question: Question, cycle: number, more: Reply = {}): Attempt =>
   buildAttempt(endOf(more), { question, cycle, team: 'single', redact: (text) => text });
 
-/** What an attempt took, in the units of a summary. */
+/** The resources that an attempt took, in the units of a summary. */
 interface Use {
   readonly tokens?: number | null;
   readonly cost?: number | null;
