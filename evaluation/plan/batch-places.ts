@@ -59,7 +59,7 @@ export interface GaiaPaths {
   readonly branches?: string | undefined;
 }
 
-/** The name in the course's own template. */
+/** The file name that the template of the agents course uses. */
 const SUBMISSION_FILE = 'submission_payload.log';
 
 /**
@@ -145,19 +145,19 @@ export function nameTeamFile(file: string, team: string, teams: number): string 
   return path.join(dir, `${name}.${team}${ext}`);
 }
 
-/** Names that commands leave in a folder of results. */
+/** Matches the names of files and folders that commands write into a folder of results. */
 const OURS =
   /^(workspaces|runs|store|\..*|(metrics|comparison|stacks|otlp|run_artifacts|matrix|results|report|blame|perfetto|trace)\b.*|.*\.part)$/;
-/** Files by which a folder shows that it had results before. */
+/** Files that mark a folder as one with results of earlier commands. */
 const MARKS = [path.join('workspaces', '.gaia-mesh'), 'comparison.json'];
-/** Names of others that a message shows. */
+/** Maximum names of foreign files that a message shows. */
 const SHOWN = 3;
 
 /**
- * Returns the folder for the results of a command. A folder that the user named must be free of other things than results, and
- * than what the command line itself refers to.
+ * Returns the folder for the results of a command. A folder that the user named may contain only earlier results and files that
+ * the command line refers to.
  *
- * @throws MeshError `usage` for a folder of others' files, with one below it
+ * @throws MeshError `usage` for a folder with other files; the message suggests a folder below it
  */
 export function chooseResultFolder(named: string | undefined): string {
   const folder = resolveOutFolder(named);

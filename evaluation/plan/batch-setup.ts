@@ -9,7 +9,7 @@ const MAX_SHOWN_CHARACTERS = 60;
 /**
  * Checks that a resumed batch has the fingerprint it was begun with.
  *
- * @param file the journal of that batch
+ * @param file the head of that batch, for the message
  * @throws MeshError `usage`, naming the differences
  */
 export function checkSetup(file: string, then: Fingerprint, now: Fingerprint): void {

@@ -32,7 +32,7 @@ export const benchTable = defineTable({
       'write results to this folder (default: the project root)',
       output.folder.optional(),
     ),
-    // A gaia has several teams, whose agents have the same ids.
+    // `gaia` lacks this option: it runs several teams, whose agents have the same ids.
     external: option('<ids>', 'use agents that you started yourself, e.g. 1,2', commaList.default([])),
     ...teamShape,
     ...batchShape,

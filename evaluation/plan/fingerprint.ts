@@ -40,7 +40,7 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
   hash.update(JSON.stringify(rest, sortKeys));
   const folder = path.join(codeFolder, 'config', 'prompts');
   const shipped = readdirSync(folder).filter((name) => name.endsWith('.md'));
-  // Prompts contain these two texts, which are no files.
+  // Prompts contain these two texts, which are constants in the code and not files.
   hash.update(ANSWER_FORMAT).update(REPORT_FORMAT);
   for (const name of shipped.sort()) hash.update(`\0${name}\0`).update(readFileSync(path.join(folder, name)));
   for (const { prompt } of team.agents)
@@ -53,13 +53,13 @@ export async function fingerprintTeam(team: Team): Promise<TeamFingerprint> {
   };
 }
 
-/** Puts the keys of objects in one order, whether a team's file, the command line or a database has set them. */
+/** Sorts the keys of objects: their order differs between a team's file, the command line and a database. */
 function sortKeys(_key: string, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the URLs of the model servers that a team's agents ask, and what identifies the files of models that are run here. */
+/** Returns the URLs of the model servers that a team's agents ask, and the identities of model files that run on this machine. */
 async function listServers(team: Team): Promise<string[]> {
   const sources = await Promise.all(
     team.agents.map(async (agent) => {

@@ -9,7 +9,7 @@ interface Making {
   readonly machine: string;
 }
 
-/** Describes this process, for what it writes. */
+/** Describes this process for the files that it writes. */
 export function describeMaking(): Making {
   const [name = 'gaia', ...words] = process.argv.slice(2).map(createRedactor(process.env));
   const { cpu, cpus, node } = describeEnvironment(packageVersion);

@@ -16,8 +16,8 @@ export interface OptionTable<Schema extends z.ZodObject = z.ZodObject> {
 }
 
 /**
- * Options that take effect only with or without others. An option without effect is refused by name, since its user expects one
- * and would take the result for something that it is not.
+ * Options that take effect only with or without others. An option without effect is refused by name, since its user would
+ * believe that it had shaped the result.
  */
 export interface OptionNeed<Key extends string = string> {
   readonly options: readonly Condition<Key>[];
@@ -50,7 +50,7 @@ interface OptionFacts {
   /** True for a value without a flag, in the order of the table. */
   readonly isArgument?: boolean;
   readonly isHidden?: boolean;
-  /** The engine option of all agents with a model server that it sets, e.g. `tool_calls`. */
+  /** The engine option, e.g. `tool_calls`, that this option sets for all agents with a model server. */
   readonly engineOption?: string;
 }
 
@@ -72,11 +72,11 @@ export const option = <Schema extends z.ZodType>(
   more: OptionFacts = {},
 ): Schema => describe(schema, { value, help, ...more });
 
-/** An option that is given or not. */
+/** A switch that is off unless it is given. */
 export const flag = (help: string): z.ZodDefault<z.ZodBoolean> =>
   describe(z.boolean().default(false), { help });
 
-/** A flag that is on unless its form with `--no-` is given. */
+/** A switch that is on unless its form with `--no-` is given. */
 export const noFlag = (no: string): z.ZodDefault<z.ZodBoolean> => describe(z.boolean().default(true), { no });
 
 /** A value without a flag; `[values...]` stands for several. */
@@ -126,7 +126,7 @@ export const port = portFrom(1);
 
 export const portBase = z.union([z.literal('auto'), port], 'expected a port from 1 to 65535, or auto.');
 
-/** Returns a schema of numbers that an empty text is not. */
+/** Returns a schema of numbers; an empty text is not one. */
 function parseNumber(message: string, isAllowed: (value: number) => boolean, kind?: 'whole') {
   return z
     .string()
@@ -138,14 +138,14 @@ function parseNumber(message: string, isAllowed: (value: number) => boolean, kin
     );
 }
 
-/** Schemas of the places of results, which are checked before the work whose results go there. */
+/** Schemas of paths for results, which are checked before the work begins. */
 export const output = {
   file: z.string().superRefine(checkOutput('file', 'it is a folder: name a file.')),
   /** A folder, which is made if it is missing. */
   folder: z.string().superRefine(checkOutput('folder', 'it is a file: name a folder.')),
 };
 
-/** Returns a check that the place of an output is of its kind or free, below a folder. */
+/** Returns a check that an output path is of this kind, or is free and can be created below an existing folder. */
 function checkOutput(kind: 'file' | 'folder', message: string) {
   return (typed: string, context: z.RefinementCtx) => {
     const place = resolveUserPath(typed);
@@ -158,7 +158,7 @@ function checkOutput(kind: 'file' | 'folder', message: string) {
   };
 }
 
-/** The address of a store. Its error is not the schema's, which would repeat the password. */
+/** The address of a store. A password in it is refused with an error of our own, since the schema's would repeat the password. */
 export const storeAddress = output.file.transform((address) => {
   const url = /^postgres(ql)?:/i.test(address) ? URL.parse(address) : null;
   if (url === null || url.password === '') return address;

@@ -95,7 +95,7 @@ export const engineShorthands: ReadonlyMap<keyof typeof teamShape, string> = new
 export type TeamOptions = z.output<z.ZodObject<typeof teamShape>> & {
   readonly concurrency?: number | undefined;
   readonly scorer?: string | undefined;
-  /** True if workers answer, who have servers and keys of their own. */
+  /** True if workers, with servers and keys of their own, answer the questions. */
   readonly queue?: boolean | undefined;
 };
 
@@ -162,7 +162,7 @@ export type RunOptions = TeamOptions &
     readonly store?: string | undefined;
   };
 
-/** Options of a command whose comparison may be held to conditions. */
+/** Options of a command that can check its comparison against conditions. */
 export const demandShape = {
   failIf: option('<condition...>', "exit with 1 if true, e.g. 'a2a.bytes > 2.5x json'", texts.optional()),
   junit: option('<file>', 'write the conditions as a JUnit report', output.file.optional()),

@@ -73,7 +73,7 @@ interface RunParts
   readonly warnings: readonly string[];
 }
 
-/** The engine that ships with the project. Most runs have no model and start faster without the module that asks for it. */
+/** The embedded engine. Runs that use no other one start faster, since they do not load the module that checks models. */
 export const EMBEDDED = 'extractive';
 
 /**
@@ -88,7 +88,7 @@ export async function planRun<Paths extends RunPlan['paths']>(
   paths: Paths,
   outOf: (team: string) => string,
 ): Promise<RunPlan & { readonly paths: Paths }> {
-  // Otherwise a mistyped place would ask, and pay for, everything again.
+  // Otherwise a run with a mistyped path would ask, and pay for, everything again.
   if (options.resume && !existsSync(paths.head))
     throw new MeshError('usage', `--resume: no batch to resume: ${paths.head} does not exist`);
   const drawn = options.faults === undefined || options.faultSeed !== undefined ? undefined : drawSeed();
@@ -110,10 +110,10 @@ export async function planRun<Paths extends RunPlan['paths']>(
 }
 
 /**
- * Checks that teams can work before anything starts: a store that one of them keeps something in, and models that can do their work, whose
- * server is started if the engine has one of its own.
+ * Checks that teams can work before anything starts: one of them must use the given store, and their models must be able to do
+ * the work. It starts the model server of an engine that has one of its own.
  *
- * @param hasAnswers true if answers may come without the models
+ * @param hasAnswers true if answers may come from the store, without the models
  * @returns a line for each model about how it will be used
  * @throws MeshError `usage`, `config`, `engine`
  */
@@ -136,7 +136,7 @@ export async function checkTeams(
 }
 
 /**
- * Refuses a store that nothing would be read from or written to.
+ * Refuses a store that no team would read from or write to.
  *
  * @throws MeshError `usage`
  */

@@ -76,7 +76,7 @@ export async function loadTeams(
   for (const team of teams) {
     checkExternal(team, external);
     checkPorts(team, options.portBase);
-    // Tests check the teams that ship.
+    // Shipped teams are not checked here, since tests check them.
     if (isUsersOwn) await checkReachable(team, external);
   }
   return teams;
@@ -91,7 +91,7 @@ function checkExternal(team: Team, external: ReadonlySet<string>): void {
   }
 }
 
-/** @throws MeshError `usage` for a first port that leaves too few for the team */
+/** @throws MeshError `usage` for a first port that leaves too few ports for the team */
 function checkPorts({ agents }: Team, portBase: number | 'auto' | undefined): void {
   const most = MAX_PORT - agents.length + 1;
   if (Number(portBase) > most)
@@ -125,7 +125,7 @@ export async function planTeam(
   };
 }
 
-/** @throws MeshError `usage` for a network that the team's packets do not pass */
+/** @throws MeshError `usage` for a network through which the team's packets do not travel */
 function findNetwork({ network: name = 'none' }: TeamOptions, team: Team): Network | null {
   const network = parseNetwork(name) ?? null;
   if (network === null || team.transport === 'tcp') return network;
@@ -299,7 +299,7 @@ async function withReplies(options: TeamOptions): Promise<TeamOptions & { readon
   return { ...options, engine: 'recorded', repliesFile: file };
 }
 
-/** Tells if anything of the team is kept in a store. */
+/** Tells if the team keeps cached answers or records of its agents in a store. */
 export function usesStore({ team, usesCache }: PlannedTeam): boolean {
   return usesCache || hasStore(team);
 }
@@ -316,7 +316,7 @@ type ResolvedEngine = Pick<ReturnType<typeof resolveEngine>, 'engine'> & {
 };
 
 /**
- * Refuses options about engines that reach none: a model's name does not make the embedded engine that model.
+ * Refuses options about engines that affect no agent: the embedded engine, for example, ignores a model's name.
  *
  * @param engines the engines of all agents, after the options were applied
  * @param who the owner of the engines, in words
