@@ -40,7 +40,7 @@ export interface EngineWork {
   readonly role?: string;
   /** Receives one log line for each problem that was overcome, such as a retry or a fallback model. */
   readonly onNote?: (note: string) => void;
-  /** Receives what could not be read of a model server's reply. */
+  /** Receives a warning for each part of a model server's reply that could not be read. */
   readonly onWarning?: (warning: Warning) => void;
 }
 
@@ -112,8 +112,8 @@ export interface ChatTurn {
   /** Probability that the answer is right, from 0 to 1, if the engine can estimate it. */
   readonly confidence?: number | undefined;
   /**
-   * Set if the content is empty because the server put all words into the field for thoughts: what the user
-   * can do. The model is not to blame.
+   * Advice for the user, set if the content is empty because the server put all words into the field for
+   * reasoning. The model is not to blame.
    */
   readonly emptied?: string | undefined;
 }
@@ -151,7 +151,7 @@ export interface ModelExchange {
   /** The server's own figures; null if it reported none. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
-  /** The tokens by part, if the server counted them so. */
+  /** The tokens of each part, if the server counted them by part. */
   readonly counts?: TokenCounts | undefined;
   /**
    * Start of the request and end of the reply by `monotonicUs`, including failed tries and the waits between

@@ -73,7 +73,7 @@ export function toErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Puts the place of a fault before its message, whose own first word is left out if the place ends with it: `a2a: A2A: refused`. */
+/** Puts the place of a fault before its message, without repeating a word: `a2a` and `A2A: refused` give `a2a: refused`. */
 export function placeMessage(place: string, message: string): string {
   const [first = ''] = message.split(': ', 1);
   const last = place.slice(place.lastIndexOf(' ') + 1);
@@ -103,8 +103,8 @@ export function explainFileFault(error: unknown): string {
 }
 
 /**
- * Resources that the machine may run out of at any call. Running out is no bug of ours, and a stack trace
- * does not help.
+ * Limits of the machine that any call may reach, such as a full disk. Reaching one is no bug of ours, and a
+ * stack trace does not help.
  */
 const LACKS: ReadonlyMap<string, string> = new Map([
   ['EAGAIN', 'no more processes can be started: raise the limit (ulimit -u), or end some'],

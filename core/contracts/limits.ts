@@ -55,7 +55,7 @@ export const MAX_PENDING_HANDSHAKES = 8;
 export const CONNECTION_LIMITS = {
   /** Maximum connections that have shown no token yet; beyond it the oldest makes room for the next. */
   maxStrangers: 64,
-  /** Each of them has a moment for its first word, in which a burst may go beyond the bound, but not beyond this one. */
+  /** Maximum of them in a burst: each may stay for `firstWordMs` even above `maxStrangers`, but never above this bound. */
   maxInBurst: 512,
   firstWordMs: 100,
   /** A connection must show the token within this time of its beginning, whatever it sends. */
@@ -73,8 +73,8 @@ export const NETWORK_LIMITS = {
 } as const;
 
 /**
- * Maximum bytes of a line between two processes of a stack: a packet of the largest frame whose characters are written
- * as escapes, of up to three times their bytes, and the line's own words.
+ * Maximum bytes of a line between two processes of a stack: the packet of a largest frame, of which escapes take up to
+ * three times the bytes, and the rest of the line.
  */
 export const MAX_CONTROL_LINE_BYTES = 4 * MAX_FRAME_BYTES;
 
@@ -85,7 +85,7 @@ export const KEPT_LIMITS = {
   requests: 16,
   /** Maximum characters of a request's id, which is kept until its last answer and repeated in each of them. */
   idCharacters: 1024,
-  /** Share of the budget that one message may take, and one page of a list, of which a client asks for the next. */
+  /** Share of the budget that one message, or one page of a list, may take; a client asks for further pages. */
   messageShare: 1 / 4,
   pageShare: 1 / 16,
 } as const;
@@ -230,7 +230,7 @@ export const MAX_OUTBOX_LINES = 1000;
 export const DELIVERY_WINDOW = 256;
 
 /**
- * Above this many bytes in one mailbox the hub takes over nothing more, so that the outboxes fill and work
+ * Above this many bytes in one mailbox the hub takes over no more packets, so that the outboxes fill and work
  * waits.
  */
 export const MAX_MAILBOX_BYTES = 8 * 1024 * 1024;
@@ -269,7 +269,7 @@ export interface JobBounds {
 
 /** Bounds of the work that is done in processes of its own. */
 export const JOB_LIMITS = {
-  /** Jobs of a kind that one process has done at the same time; others wait. Two keep two cores busy. */
+  /** Jobs of a kind that run at the same time for one process; others wait. Two keep two cores busy. */
   atOnce: 2,
   /** Jobs of a kind that wait. Real use has far fewer; more are a loop. */
   waiting: 256,
@@ -279,7 +279,7 @@ export const JOB_LIMITS = {
   idleMs: 60_000,
   /** Bytes of an answer or report: as many as the text of a document, in which each letter may need an escape. */
   answerBytes: 2 * MAX_DOCUMENT_BYTES,
-  /** Characters kept of what a process prints, of which its end may be explained, and of the explanation. */
+  /** Characters kept of the end of a process's output, which may explain why it ended, and of that explanation. */
   printedCharacters: 2000,
   reasonCharacters: 300,
   /**
@@ -291,7 +291,7 @@ export const JOB_LIMITS = {
   taskDocument: { ms: 60_000, megabytes: 800, reuse: 100 },
   /** A table of questions: all of GAIA takes a tenth of this. */
   rows: { ms: 20_000, megabytes: 350 },
-  /** A page of the web. Articles take a tenth of a second; a page that takes this long was made to. */
+  /** A page of the web. Articles take a tenth of a second; only a page built to be slow takes this long. */
   page: { ms: 10_000, megabytes: 768 },
   webPdf: { ms: 30_000, megabytes: 768 },
   /** Text in an image: a page of small print takes some seconds. */
@@ -302,11 +302,11 @@ export const JOB_LIMITS = {
    */
   calculation: { ms: 5_000, megabytes: 192, reuse: 100_000 },
   /**
-   * SQL over a table, and reading it: 200,000 rows take some seconds, the largest sheets half of the memory; work that
-   * takes this long does not end.
+   * SQL over a table, and reading the table: 200,000 rows take some seconds, and the largest sheets take half of the
+   * memory. A statement that takes this long does not end by itself.
    */
   sql: { ms: 60_000, megabytes: 1536 },
-  /** A check of an adapter. The slowest takes about a second, and one that is quadratic in its bytes hours; all take 100 MB. */
+  /** A check of an adapter. The slowest takes about a second; with code of quadratic time it would take hours. All take 100 MB. */
   contract: { ms: 60_000, megabytes: 1536 },
 } as const satisfies Record<string, number | JobBounds>;
 
@@ -336,28 +336,31 @@ export const WARNING_LIMITS = { count: 100, characters: 400 } as const;
 
 /** Bounds of the process that runs a model from a GGUF file. */
 export const LLAMA_LIMITS = {
-  /** Maximum bytes of a file's header up to the tokenizer, and its values: large models have some fifty of a few bytes. */
+  /** Maximum bytes of a file's header up to the tokenizer, and its values: large models have some fifty values of a few bytes. */
   headerBytes: 16 * 1024 * 1024,
   headerValues: 10_000,
-  /** Tokens of the context, if the user sets no other number and the model has as many: its memory grows with them. */
+  /** Tokens of the context, unless the user sets another number or the model has fewer: the memory grows with them. */
   contextTokens: 8192,
   /** Tokens of a reply whose request sets no number: a longer one is a loop, or more than any role reads. */
   replyTokens: 2048,
   /**
-   * Tokens that are read in one step. A conversation that goes on reads its earlier steps from memory, and gets the same words. Steps of half
-   * as many tokens take twice the time for each.
+   * Tokens that a model reads in one step. A continued conversation takes its earlier steps from memory and gets the same words.
+   * Steps of half as many tokens take twice the time for each.
    */
   stepTokens: 64,
-  /** Openings of prompts whose state is kept in files, and their bytes: teams have up to ten roles, and a token of a model of 4 GB some 150 kB. */
+  /**
+   * Maximum openings of prompts whose state is kept in files, and their bytes: teams have up to ten roles, and a model of 4 GB
+   * keeps some 150 kB a token.
+   */
   openings: 16,
   openingBytes: 1024 * 1024 * 1024,
-  /** Time for one reply; the client's own limit is mostly shorter. */
+  /** Time for one reply; the client's own limit is usually shorter. */
   replyMs: 30 * 60_000,
   /** Requests that wait for their turn: a run holds four permits, and several runs never share a process. */
   waiting: 64,
   /** Bytes of a request, far above any conversation that fits a context. */
   bodyBytes: 16 * 1024 * 1024,
-  /** Characters of a prompt per token of the context: no tokenizer has longer tokens on average, so that longer ones are not counted. */
+  /** Characters of a prompt per token of the context. Longer prompts are refused uncounted: tokens are never this long on average. */
   charactersPerToken: 32,
   /** Parts of a message whose tokens are counted apart: a prompt has some twenty. */
   messageParts: 1_000,
@@ -369,11 +372,14 @@ export const LLAMA_LIMITS = {
   loadMs: 10 * 60_000,
   /** Memory besides weights and context: the library and its buffers. */
   overheadBytes: 256 * 1024 * 1024,
-  /** A reply that repeats its last words this often, and over this many tokens, is in a loop; a cycle has up to this many. */
+  /** A reply is in a loop if a cycle of at most `cycle` tokens repeats at its end this often and over this many tokens. */
   loop: { repeats: 6, tokens: 96, cycle: 64 },
 } as const;
 
-/** Bounds of a recording that answers as a server: requests at once and waiting, bytes of a request, and the longest recorded delay that is kept. */
+/**
+ * Bounds of a recording that answers as a server: requests at once and waiting, bytes of a request, and the longest recorded
+ * delay that it repeats.
+ */
 export const RECORDED_REPLY_LIMITS = {
   tasks: 256,
   waiting: 256,
@@ -381,7 +387,10 @@ export const RECORDED_REPLY_LIMITS = {
   delayMs: 10 * 60_000,
 } as const;
 
-/** Maximum bytes of a list of tools whose tokens are counted, and of a message of its server: the largest of 79 public servers has 0.1 MB. */
+/**
+ * Maximum bytes of a list of tools whose tokens are counted, and of a message of its server: the largest list of 79 public
+ * servers has 0.1 MB.
+ */
 export const TOOL_LIST_BYTES = 8 * 1024 * 1024;
 
 /** Bounds of `gaia blame`, which asks one question again and again. */
@@ -408,7 +417,7 @@ export const QUEUE_LIMITS = {
   heartbeatS: 10,
   /** Milliseconds between signs of life: three fit into the time above. */
   touchMs: 3_000,
-  /** Times that an attempt is asked: a question that ends three workers is not asked a fourth time. */
+  /** Maximum tries of an attempt: a question that has ended three workers is not asked a fourth time. */
   tries: 3,
   /** Milliseconds between two looks at an empty queue: below the time of any question to a model. */
   pollMs: 250,

@@ -189,7 +189,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     return expected === undefined || received === undefined ? [] : [{ expected, received }];
   });
   const [first] = types;
-  // A value of the right type that one form of a union refuses for another reason.
+  // One form of the union takes the type of the value and refuses it for another reason.
   if (first === undefined || types.length < firsts.length)
     return (
       firsts
@@ -201,7 +201,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return first.received === 'undefined' ? `it is missing; ${expected}` : `${expected}, got ${first.received}`;
 }
 
-/** Says a message of Zod's own as a sentence. */
+/** Rewords a message of Zod's own as a sentence. */
 function reword(issue: z.core.$ZodIssue): string {
   if (!ZODS_OWN.test(issue.message)) return issue.message;
   switch (issue.code) {
@@ -258,7 +258,7 @@ function isPlainObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Checks that {@link findJsonFault} would find nothing. */
+/** Returns true if {@link findJsonFault} would find no fault. */
 function isJson(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -275,7 +275,7 @@ function isJson(value: unknown, depth: number): boolean {
   if (value === null) return true;
   if (depth > MAX_PAYLOAD_DEPTH) return false;
   if (Array.isArray(value)) {
-    // Not `every`: it steps over holes.
+    // `every` would skip the holes of a sparse list.
     for (let i = 0; i < value.length; i++) if (!isJson(value[i], depth + 1)) return false;
     return true;
   }

@@ -40,8 +40,8 @@ export interface PromptPart {
 const MAX_COUNTED_PARTS = 10_000;
 
 /**
- * Tokens of one exchange by part, as a server that knows what the parts are counted them with its own tokenizer. `digest` is the same for
- * the same text and identifies parts that a model reads again.
+ * Tokens of one exchange by part, counted with its own tokenizer by a server that knows the parts. Equal texts have the same
+ * `digest`, which identifies parts that a model reads again.
  */
 export const tokenCountsSchema = z.object({
   parts: z

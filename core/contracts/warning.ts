@@ -4,9 +4,9 @@ import { WARNING_LIMITS } from './limits.ts';
 import type { JsonObject } from './packet.ts';
 
 /**
- * The rule where other software's values become ours: what cannot be read costs only the unreadable part. The
- * rest is kept, and a {@link Warning} names what was lost, where, and why. Every warning of a run is printed at
- * its end, stands in `metrics.json` and on the run's page.
+ * The rule for values that other software sends: a part that cannot be read is dropped, and the rest is kept. A
+ * {@link Warning} names what was lost, where, and why. The run prints every warning at its end and shows it in
+ * `metrics.json` and on its page.
  */
 
 /** File in an agent's workspace with one line per {@link Warning}, with the task's id. */
