@@ -45,7 +45,7 @@ const STARTS = [
  */
 const PROGRAM = /new URL\(\s*'(\.{1,2}\/[^']+\.ts)',\s*import\.meta\.url\s*,?\s*\)/g;
 
-// Type declarations, which exist when npm packs, stay.
+// Delete earlier bundles, but keep the type declarations: they exist when npm packs the project.
 for (const name of existsSync(dist) ? readdirSync(dist) : [])
   if (name.endsWith('.js')) rmSync(path.join(dist, name), { force: true });
 await Promise.all([bundle(), bundlePage()]);
@@ -79,7 +79,7 @@ async function bundle() {
 }
 
 /**
- * Fails where a package is missing, of which rolldown only warns: the bundle would fail as it starts.
+ * Fails if a package is missing. Rolldown only warns, and the bundle would then fail when it starts.
  *
  * @param {string} level
  * @param {{ code?: string, message: string }} log
@@ -196,7 +196,7 @@ async function bundlePage() {
   const { output } = await built.generate({ format: 'iife', minify: true });
   const [{ code, moduleIds }] = output;
   const script = code.trim();
-  // The page's own texts hold none of these; one that did would end its element early.
+  // These texts would end the script's element early.
   if (/<\/script|<!--/i.test(script)) throw new Error('the script of the page holds </script or <!--');
   const style = readFileSync(path.join(folder, 'viewer.css'), 'utf8')
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
@@ -224,13 +224,13 @@ async function bundlePage() {
   writeFileSync(path.join(dist, 'viewer.html'), html);
 }
 
-/** The page runs what is its own and what `evaluation` words once for every output; what needs Node cannot be bundled for it. */
+/** Fails if the page imports a module outside of `evaluation`: modules that need Node cannot be bundled for a browser. */
 function checkPageModule(folder, id) {
   if (id.startsWith(path.dirname(folder)) || id.includes('node_modules') || id.startsWith('\0')) return null;
   throw new Error(`the page must not import ${path.relative(root, id)}: types alone may come from there`);
 }
 
-/** Returns the notices of the packages that the page holds, equal licence texts once. */
+/** Returns the notices of the packages in the page. Packages with equal licence texts share one. */
 function listNotices(moduleIds) {
   const packages = new Map();
   for (const id of moduleIds) {

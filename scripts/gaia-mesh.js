@@ -4,9 +4,9 @@ import v8 from 'node:v8';
 import { onNode24 } from './on-node-24.js';
 
 /**
- * Flags of V8 for commands that may work for hours. A hub's objects per packet are garbage at once: without the flag, their
- * space would grow to 16 MB and save no collection. A batch keeps only the documents of running tasks, and an agent less:
- * the flag makes the collector run before the garbage has doubled the heap.
+ * Flags of V8 for commands that may work for hours, each with its standard value. A hub's objects per packet are garbage at
+ * once: without the flag, their space would grow to 16 MB and save no collection. A batch keeps only the documents of running
+ * tasks, and an agent less: the flag makes the collector run before the garbage has doubled the heap.
  */
 const FLAGS = {
   hub: ['--semi-space-growth-factor=1', '--semi-space-growth-factor=2'],
@@ -14,12 +14,13 @@ const FLAGS = {
   gaia: ['--heap-growing-percent=30', '--heap-growing-percent=0'],
   agent: ['--heap-growing-percent=50', '--heap-growing-percent=0'],
 };
-/** Time after which a process is one of those that work for long. */
+/** Time after which a process counts as one that works for long, and gets its flag. */
 const SHORT_MS = 2000;
 
 await onNode24(async () => {
-  // Compiled code, Node's own included, is valid for the flags that it was compiled with: a process that sets others as it
-  // starts compiles everything again, which doubles its start. What it keeps at its end is for the next start.
+  // Compiled code, including Node's own, is valid only for the flags that it was compiled with. A process with other flags at
+  // its start would compile everything again, which doubles its start. It takes the flag back at its end, when it saves its
+  // compiled code for the next start.
   const [flag, standard] = FLAGS[process.argv[2] ?? ''] ?? [];
   if (flag !== undefined) {
     setTimeout(() => v8.setFlagsFromString(flag), SHORT_MS).unref();

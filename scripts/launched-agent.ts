@@ -29,11 +29,11 @@ export async function runLaunchedAgent(): Promise<void> {
   const [message, server] = await once(process, 'message');
   // The launcher may have been killed while this process started, before anything listened for it.
   if (!process.connected) process.exit(0);
-  // Nothing that belongs to the run connects before the agent is ready.
+  // The hub connects only when the agent is ready, so that an earlier connection is not of this run.
   server?.on('connection', (socket: net.Socket) => socket.destroy());
   try {
     agent = await startAgent(agentSpecSchema.parse(message), createLauncherPermits(process), server);
-    // The launcher may be gone meanwhile.
+    // The launcher may have ended meanwhile, so that an error of the channel is ignored.
     process.send?.({ listening: agent.port }, () => undefined);
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;

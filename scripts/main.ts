@@ -2,10 +2,10 @@ import * as z from 'zod';
 
 const [first, ...rest] = process.argv.slice(2);
 
-// Agents and runs check a few values of many kinds: to compile a parser for each kind would take them longer.
+// Agents and runs check only a few values with each schema, so that compiling a parser for each would take longer.
 if (/^(agent|bench|gaia)$/.test(first ?? '')) z.config({ jitless: true });
 
-// A run starts several agents: one that its launcher configures needs no command line.
+// An agent that its launcher configures needs no command line, and a run starts several of them.
 if (first === 'agent' && rest.length === 0 && process.send !== undefined) {
   const { runLaunchedAgent } = await import('./launched-agent.ts');
   await runLaunchedAgent();

@@ -52,7 +52,9 @@ function findDeclaration(source) {
 }
 
 /**
- * @param {string} source that imports, relative to the root
+ * Returns the source that an import names, relative to the root.
+ *
+ * @param {string} source the source with the import, relative to the root
  * @param {string} specifier
  */
 function resolveSource(source, specifier) {

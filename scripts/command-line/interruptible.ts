@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { EXIT } from './exit-code.ts';
 
-/** One Ctrl-C may arrive twice within this time: from the terminal, and from npm or the entry, which pass it on. */
+/** Two signals within this time are one Ctrl-C: the terminal sends it, and npm or the entry passes it on again. */
 const SAME_SIGNAL_MS = 250;
 
 let isEnding = false;
@@ -11,8 +11,8 @@ let isEnding = false;
 export const isInterrupted = (): boolean => isEnding;
 
 /**
- * Aborts when the user presses Ctrl-C or closes the terminal, so that `what` ends in order: agents stop and partial
- * results are written. A second Ctrl-C calls `onSecond`, which ends the process at once unless another one is given; a third always does.
+ * Aborts when the user presses Ctrl-C or closes the terminal, so that `what` can stop its agents and write partial
+ * results. A second Ctrl-C calls `onSecond`, which by default ends the process at once; a third one always ends it.
  */
 export function handleInterrupt(
   what = 'the run',

@@ -7,7 +7,7 @@ import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { keyVariables } from '@gaia-mesh/tools/keys.ts';
 
 /**
- * Variables that a `.env` may set: keys, names and models. A folder from elsewhere may contain one: it must not decide
+ * Variables that a `.env` may set: keys, names and models. A downloaded folder may contain a `.env`, which must not decide
  * where keys are sent, which programs load, or the secret by which a run knows its agents.
  */
 const KNOWN = [

@@ -38,7 +38,7 @@ function addOption(command: Command, key: string, schema: z.core.$ZodType): void
     if (isHidden === true) option.hideHelp();
     if (!isOptional) option.makeOptionMandatory();
     if (inner instanceof z.ZodArray && !option.variadic) option.argParser(collectTexts);
-    // A help that names the choices need not list them.
+    // Help that names the choices does not list them again.
     if (inner instanceof z.ZodEnum && !inner.options.every((name) => help.includes(String(name))))
       option.argChoices = inner.options.map(String);
     if (option.optional && inner instanceof z.ZodEnum) option.preset(String(inner.options[0]));

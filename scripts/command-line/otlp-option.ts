@@ -11,7 +11,7 @@ import { EXIT } from './exit-code.ts';
 export type ExportRun = (archive: string, name?: string) => Promise<boolean>;
 
 /**
- * Checks `--otlp` before the run starts and returns the exporter. Without the option, nothing of OpenTelemetry is
+ * Checks `--otlp` before the run starts and returns the exporter. Without the option, no module of OpenTelemetry is
  * loaded.
  *
  * @throws MeshError with the fault of the option

@@ -33,8 +33,8 @@ interface Program {
 }
 
 /**
- * Runs the command that `args` name, and sets the exit code. Whatever fails is said in a sentence; only a bug of ours prints a
- * stack trace.
+ * Runs the command that `args` name, and sets the exit code. It explains a failure in a sentence and prints a stack trace only
+ * for a bug of ours.
  */
 export async function runProgram(
   program: Program,
@@ -47,7 +47,7 @@ export async function runProgram(
     const asked = first === 'help' ? [...rest.slice(0, 1), '--help'] : args;
     const [name = '-'] = asked;
     const isKnown = name.startsWith('-') || program.commands.some((one) => one.name === name);
-    // Beside --help, Commander would pass over a name that it does not know.
+    // Commander ignores an unknown name beside --help, so the name is parsed alone and refused.
     const words = isKnown ? asked : [name];
     const parser = await createParser(program, words);
     const command = parser.commands.find((one) => one.name() === first);
@@ -58,7 +58,7 @@ export async function runProgram(
     await parser.parseAsync(words, { from: 'user' });
   } catch (error) {
     process.exitCode = reportFault(program.name, error);
-    // After a bug, something may go on for ever.
+    // After a bug, a timer or a socket may keep the process alive for ever.
     if (isBug(error)) process.exit();
   }
 }
@@ -68,7 +68,7 @@ export function guardProcess(name: string): void {
   process.on('uncaughtException', (error) => process.exit(reportFault(name, error)));
   for (const stream of ['stdout', 'stderr'] as const)
     process[stream].on('error', (error) => {
-      // The reader of the output closed the pipe (`| head`): this is no fault. Nothing else ends a run, either.
+      // A reader that closes the pipe (`| head`) is no fault. Other errors are reported, but do not end the run either.
       if (readSystemCode(error) === 'EPIPE' || !failAtEnd() || stream === 'stderr') return;
       printError(`${name}: standard output: ${explainSystemFault(error) ?? toErrorMessage(error)}`);
     });
@@ -78,7 +78,7 @@ export function guardProcess(name: string): void {
 const NPM_OWN = ['cache', 'quiet'];
 
 /**
- * Refuses options that npm took for itself: `npm run bench --json` starts the command without any, and tells it only in
+ * Refuses options that npm took for itself: `npm run bench --json` starts the command without the option and only sets
  * `npm_config_json`.
  *
  * @throws MeshError `usage` with the command line that was meant
@@ -128,7 +128,7 @@ function failAtEnd(): boolean {
   return true;
 }
 
-/** What fails because the user has ended the command. */
+/** Codes of errors that may follow from the end of the command by its user, and are then not reported. */
 const ENDED_WITH_US: ReadonlySet<ErrorCode> = new Set([
   'agent',
   'engine',
@@ -163,7 +163,7 @@ function isBug(error: unknown): boolean {
   return !isExpected && explainSystemFault(error) === undefined;
 }
 
-/** Creates a parser with the whole command that `args` name, and only the summaries of all others. */
+/** Creates a parser that has the command that `args` name as a whole, and only the summaries of all others. */
 export async function createParser(
   { name, description, commands }: Program,
   args: readonly string[],

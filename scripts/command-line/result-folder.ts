@@ -16,7 +16,7 @@ export function findLastArchive(folder = findDefaultOut()): string {
   throw createNoRunError(folder);
 }
 
-/** Creates the error for a folder, or the answers of a batch, without a run; it names a run that a batch or a server keeps there. */
+/** Creates the error for a folder, or a file of answers, that has no run. It names a run that a batch or a server keeps there. */
 export function createNoRunError(place: string): MeshError {
   const [folder, runs] = isFolder(place)
     ? [place, '{,runs/,*.runs/}*/run_artifacts.tar.gz']

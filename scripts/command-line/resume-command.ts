@@ -3,7 +3,7 @@ import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
-/** The state of the command's batch: it has none, nothing of it is on disk, or its finished answers are. */
+/** The stage of the command's batch: there is none, none of it is on disk yet, or its finished answers are on disk. */
 let stage: 'none' | 'planned' | 'begun' = 'none';
 
 /** The queued batch that the command waits for. */
@@ -12,7 +12,7 @@ let queued: string | undefined;
 /** Faults that the same command would meet again; their messages say what to change. */
 const CHANGES_COMMAND: readonly ErrorCode[] = ['usage', 'config', 'locked'];
 
-/** The end of messages about a batch that failed. */
+/** Builds the end of a message about a batch that failed, which says how to go on. */
 export const resumption = {
   /** Forgets the batch of an earlier command in this process. */
   reset(): void {
@@ -40,7 +40,7 @@ export const resumption = {
       ? `. To go on: ${resumption.command()}`
       : `. To ask again: ${resumption.again()}`;
   },
-  /** Returns the command line of this process with `--resume`. A limit that the batch used up is left out: it would end it again. */
+  /** Returns the command line of this process with `--resume`. A used-up limit is left out, since it would end the batch again. */
   command(end?: BatchEnd): string {
     const [name = '', ...options] = readWords();
     if (queued !== undefined) {

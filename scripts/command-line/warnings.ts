@@ -4,14 +4,14 @@ import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 const MAX_LINE_CHARACTERS = 600;
 
-/** Prints what a run lost of other software, a line for each; `team` is set where there are several. */
+/** Prints the warnings of a run, one a line; `team` is set if the run has several teams. */
 export function printWarnings(warnings: readonly RunWarning[], team?: string): void {
   const of = team === undefined ? '' : `team ${team}: `;
   for (const warning of warnings)
     printError(`Warning: ${of}${toOneLine(formatWarning(warning), MAX_LINE_CHARACTERS)}`);
 }
 
-/** Formats the last line of a run that was answered. One that lost something, or that was not exported, is not simply done. */
+/** Formats the last line of a run that was answered, which also names losses and a missing export. */
 export function formatDone(files: string, warnings: readonly RunWarning[], isExported = true): string {
   const missed = isExported ? '' : ', not exported';
   if (warnings.length === 0) return `${isExported ? '✅' : '⚠️'} DONE${missed} → See ${files}`;

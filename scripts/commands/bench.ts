@@ -159,8 +159,8 @@ function report(
   const [task] = plan.questions;
   if (!options.quiet) {
     if (batch !== undefined) {
-      // A table of zeros with intervals would look like a result where every task ran out of time. Injected
-      // faults are a result in themselves.
+      // If every task timed out, a table of zeros with intervals would look like a result. After injected
+      // faults it is one.
       if (batch.json.timeout < batch.json.tasks || metrics.faults !== undefined)
         printText(formatBatchReport(batch, metrics));
     } else if (task !== undefined)
@@ -181,7 +181,7 @@ function report(
   else printError(fault);
 }
 
-/** Explains a run that did not answer all of its tasks, and how a batch goes on or is asked again; undefined for all others. */
+/** Says why a run did not answer all of its tasks, and how to go on or to ask again; undefined for any other run. */
 function explainFault(
   plan: BenchPlan,
   folder: RunFolder,
@@ -211,7 +211,7 @@ const lineSchema = z.object({ task_id: z.string(), evidence: z.string().min(1) }
 
 /** Finds the passage that an agent's log names as the source of its answer to a task; undefined when it names none. */
 function findEvidence(workspace: string, taskId: string): string | undefined {
-  // Not every agent that answers keeps one.
+  // Not every agent that answers keeps such a log.
   const log = readLastLines(path.join(workspace, LOG), MAX_BYTES)?.text ?? '';
   for (const line of log.split('\n').reverse()) {
     const entry = lineSchema.safeParse(tryParseJson(line));

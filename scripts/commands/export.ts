@@ -20,7 +20,7 @@ interface ExportFormat {
   readonly about: string;
   /** The default of `--out`. */
   readonly out: string;
-  /** The schema of the place to which it writes: a file, which may be an address, or a folder. */
+  /** The schema of `--out`: a file, which may be an address, or a folder. */
   readonly place: typeof output.file;
   /** Writes the content of `archive` to `out`, a path as the user typed it; returns what was written, in words. */
   readonly write: (archive: string, out: string) => Promise<string>;

@@ -249,12 +249,12 @@ async function runPlan(
 
 type Ends = ReadonlyMap<string, TeamEnd>;
 
-/** The targets of a batch's results. */
+/** The facts and targets that {@link finish} needs to write a batch's results. */
 interface Leaves extends Pick<RunContext, 'resultsPage' | 'settle'> {
   readonly journal: Journal;
   readonly head: BatchHead;
   readonly isExported: boolean;
-  /** The files of questions that are not there. */
+  /** Warnings about missing files of questions. */
   readonly missing: readonly RunWarning[];
 }
 

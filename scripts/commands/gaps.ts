@@ -80,7 +80,7 @@ async function run(options: GapsOptions): Promise<void> {
   try {
     const all = await readAllRecords(store);
     const unknown = [...verdicts.keys()].filter((id) => !all.some((record) => record.id === id));
-    // Decides all records or none: a mistyped number needs another look at the list.
+    // If one number is unknown, no record is decided: the user has to look at the list again.
     if (unknown.length > 0)
       throw new MeshError('usage', `${store.location}: there is no gap record ${unknown.join(', ')}`);
     const reviewed: StoredGapRecord[] = [];
@@ -100,7 +100,7 @@ async function run(options: GapsOptions): Promise<void> {
   }
 }
 
-/** A record, and what it did to other questions than its own; null where none was asked without it and with it. */
+/** A record with its effect on other questions; the effect is null if none was asked both without and with the record. */
 type ShownRecord = StoredGapRecord & { readonly effect: GapEffect | null };
 
 function parseVerdicts({ approve, reject }: GapsOptions): Map<number, ReviewVerdict> {
@@ -122,7 +122,7 @@ async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
   }
 }
 
-/** Reads what tells the effects of records; the large parts of attempts are not kept. */
+/** Reads the parts of attempts that show the effects of records; the large parts are not kept. */
 async function readJudgedAttempts(store: Store) {
   const judged: Parameters<typeof computeGapEffects>[1][number][] = [];
   for (;;) {
@@ -134,8 +134,8 @@ async function readJudgedAttempts(store: Store) {
 }
 
 /**
- * Formats gap records for a person who decides on them. Models wrote them, so that their control characters are
- * escaped.
+ * Formats gap records for a person who decides on them. Control characters are escaped, because models wrote the
+ * records.
  */
 function formatGapList(records: readonly ShownRecord[], { bold }: Styles): string[] {
   return records.flatMap((record, index) => [...(index === 0 ? [] : ['']), ...formatBlock(record, bold)]);
@@ -189,16 +189,16 @@ interface GapEffect extends Pick<JudgedAnswers, 'questions' | 'difference' | 'lo
   readonly right_with: number;
 }
 
-/** The parts of an attempt that tell what a record did. */
+/** The parts of an attempt that show the effect of a record. */
 type Judged = Pick<
   RecordedAttempt,
   'id' | 'attempt_id' | 'team' | 'task_id' | 'question' | 'correct' | 'pm_brief'
 >;
 
 /**
- * Compares each question's last attempt before the record was in a brief with the first one whose brief has it. The record's own question is left
- * out: its attempt was chosen because it was wrong, and another one would be right more often without any record. All records are one
- * family of comparisons.
+ * Compares each question's last attempt before the record was in a brief with the first one whose brief has it. The record's own
+ * question is left out: its attempt was chosen because it was wrong, so that another one would be right more often even without a
+ * record. All records are one family of comparisons.
  */
 export function computeGapEffects(
   records: readonly StoredGapRecord[],

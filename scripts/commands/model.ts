@@ -37,7 +37,7 @@ const serveTable = defineTable({
   options: z.object({ file: argument('<file>', 'serve the model in this GGUF file', z.string()) }),
 });
 
-/** Defines `model`, with which models of the user's own run without a server. */
+/** Defines `model`, whose commands run the user's own models on this machine. */
 export function defineModel(command: Command): void {
   const add = (name: string, does: string) => command.command(name).description(does);
   defineOptions(add('install', 'install the library that runs GGUF files'), installTable, install);
@@ -57,7 +57,7 @@ function listPackages(
   { platform, arch }: { readonly platform: string; readonly arch: string } = process,
 ): string[] {
   const system = `${SYSTEMS[platform] ?? platform}-${arch === 'arm' ? 'armv7l' : arch}`;
-  // Macs with Apple's processors have one package for both.
+  // For Macs with Apple's processors, one package supports both CPU and GPU.
   const base = system === 'mac-arm64' ? `${system}-metal` : system;
   const binaries = new Set([base, ...(gpu === undefined ? [] : [`${system}-${gpu}`])]);
   const { name, version } = LIBRARY;
@@ -74,7 +74,7 @@ async function install({ gpu }: z.output<typeof installTable.options>): Promise<
   print(`Installing ${packages.join(' ')} into ${folder}`);
   const { npm_execpath: npm } = process.env;
   const [program, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
-  // Without its scripts, which would fetch sources and compile them.
+  // The library's own scripts would fetch sources and compile them.
   const args = ['install', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', ...packages];
   const child = spawn(program ?? 'npm', [...before, ...args], {
     cwd: folder,

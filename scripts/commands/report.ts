@@ -39,7 +39,7 @@ async function run({ file: typed, out }: z.output<typeof reportTable.options>): 
   print(file);
 }
 
-/** Finds the result to show. A folder stands for the archive of a run that is in it. */
+/** Finds the result to show. A folder stands for the archive of the run in it. */
 function findResult(typed: string | undefined): ResultFile {
   if (typed === undefined) return { kind: 'run', file: findLastArchive() };
   const place = resolveUserPath(typed);
@@ -47,7 +47,7 @@ function findResult(typed: string | undefined): ResultFile {
   return isFolder ? { kind: 'run', file: findLastArchive(place) } : readFileItem(place);
 }
 
-/** Chooses the file of a page: that of a batch stands beside its plan. */
+/** Chooses the file of a page: that of a batch stands beside its head. */
 function chooseFile({ kind, file }: ResultFile): string {
   return kind === 'batch'
     ? file.replace(/\.batch\.json$/, '.report.html')

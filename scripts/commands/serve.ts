@@ -46,7 +46,7 @@ export function serve(command: Command): void {
   );
 }
 
-/** Keeps a team running, or a recording in its place, and lets it answer clients until Ctrl-C. */
+/** Serves a team, or a recording in its place, to clients until Ctrl-C. */
 async function run(options: ServeOptions): Promise<void> {
   const token = resolveToken(options);
   if (options.recording !== undefined) return serveRecording(options, options.recording, token);
@@ -145,7 +145,7 @@ async function awaitEnd(mcp: McpServer | undefined, interruption: AbortControlle
   if (!signal.aborted) interruption.abort(new MeshError('interrupted', 'the client is gone'));
 }
 
-/** The name and the facts of what is served. */
+/** The name of the served team or recording, and lines about it. */
 interface Announced {
   readonly name: string;
   readonly lines: readonly string[];
@@ -199,7 +199,7 @@ function announce(
 /**
  * Returns the token of the server.
  *
- * @throws MeshError `usage` for a token that is missing or can be guessed, and for a host without one
+ * @throws MeshError `usage` for a token that is missing or can be guessed, and for an address that others reach without one
  */
 function resolveToken({ token, listen, mcp, a2a }: ServeOptions): string | undefined {
   if (mcp === 'stdio' && !a2a) return undefined;

@@ -144,7 +144,7 @@ async function readTools(
   }
 }
 
-/** Tells if a name is that of a file which is no program. */
+/** Tells if `file` is a file that cannot be executed. */
 function isPlainFile(file: string): boolean {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
   try {
@@ -165,7 +165,7 @@ async function listAndClose(
 }
 
 /**
- * Splits a command as a shell does, without one: quotes keep words together.
+ * Splits a command into words as a shell does, but starts no shell: quotes keep words together.
  *
  * @throws MeshError `usage` for a quote that is not closed
  */
@@ -176,7 +176,7 @@ function splitWords(line: string): string[] {
   return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_all, one, two) => one ?? two));
 }
 
-/** Reads a list of tools, the result or the response that has one, or a log of MCP. */
+/** Reads tools from a file: a plain list, a result or a response of `tools/list`, or a log of MCP. */
 function readToolFile(file: string): Listed {
   const name = path.basename(file);
   const own = resolveUserPath(file);

@@ -16,7 +16,7 @@ import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import type { CompareOptions, ComparisonPlan } from './compare-options.ts';
 
 /**
- * Seconds for five fresh pairs of processes of each arm, and twice as many of the baseline; at most ten minutes in all.
+ * Seconds for five fresh pairs of processes of each arm, and twice as many of the baseline; at most nine minutes in all.
  */
 const BUDGET_S = { each: 18, most: 540 };
 

@@ -9,12 +9,15 @@ import { startAgent } from '@gaia-mesh/evaluation/teams/start-agent.ts';
 import { createLauncherPermits } from '@gaia-mesh/tools/engines/permits.ts';
 import { entry } from './cli.ts';
 
-/** The first of the process ids that agents in this process have: no system has as many. */
+/** The first process id of agents in this process; the ids of real processes are lower. */
 const FIRST_PID = 2 ** 30;
 
 let agents = 0;
 
-/** An agent in this process, where a launcher expects a child process. It ends as a process would, but shares its memory and its turn. */
+/**
+ * An agent in this process that stands in for the child process of a launcher. It ends as a process would, but shares memory and
+ * event loop with this one.
+ */
 class AgentHere extends EventEmitter {
   readonly pid: number = FIRST_PID + agents++;
   readonly stdin = null;
@@ -35,12 +38,12 @@ class AgentHere extends EventEmitter {
     this.#secret = secret;
   }
 
-  /** Takes a message of the launcher: the first of them is the agent's spec. */
+  /** Takes a message of the launcher; the first one is the agent's spec. */
   send(message: unknown, ...rest: readonly unknown[]): boolean {
     const copy = structuredClone(message);
     const done = rest.find((one) => typeof one === 'function');
     if (this.#agent !== undefined) this.#channel.emit('message', copy);
-    // The launcher opened a port for an agent that may not: this one opens it again.
+    // The launcher opened the port, since an agent process may open none. It closes it now, and this agent opens it.
     done?.();
     this.#agent ??= this.#start(copy);
     return true;

@@ -13,8 +13,8 @@ type CallOptions = Pick<CliOptions, 'cwd' | 'env'>;
 let newest: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command to its end in this process, which is left as it was. Agents that it starts are processes all the same. It costs a third
- * of a process of its own, which is for tests of signals, pipes, memory and the bundle.
+ * Runs a command and its agents to the end in this process, and leaves the process as it was. This takes a third of the time of
+ * a process of its own, which only tests of signals, pipes, memory and the bundle need.
  */
 export function callCli(args: readonly string[], options: CallOptions = {}): Promise<CliResult> {
   // A fault that kills an agent needs a process that can be killed.
@@ -50,7 +50,7 @@ async function callAlone(args: readonly string[], { cwd, env }: CallOptions): Pr
     process.argv = argv;
     process.chdir(folder);
     replaceEnvironment(environment);
-    // They would keep the process from ending.
+    // The command's listeners would keep the process from ending.
     for (const { name, listeners } of heard)
       for (const listener of process.listeners(name))
         if (!listeners.includes(listener)) process.off(name, listener);

@@ -12,8 +12,8 @@ export { temporaryFolder };
 /** Runs the command as a user's shell would: a process of its own, its own folder, real pipes. */
 
 /**
- * Maximum wait for a line or an end; it ends a command that hangs, and shows its output. A working command has no such
- * bound: several processes start cold on two cores that others use, too. It is below a test's own time limit.
+ * Maximum wait for a line or an end; it ends a command that hangs, and shows its output. It is long, because several
+ * processes may start cold on two busy cores, and below a test's own time limit.
  */
 const PATIENCE_MS = 120_000;
 
@@ -155,7 +155,7 @@ export function plainEnvironment(): Record<string, string> {
   return Object.fromEntries(kept.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
 }
 
-/** Tells whether a process is running and not merely a record that its parent has not read yet. */
+/** Tells whether a process is running. A zombie, whose exit its parent has not read yet, is not. */
 export function isRunning(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   // The state follows the command's name, which is in brackets and may contain any character.
@@ -170,7 +170,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Holds a port that was free; close it to free it again. */
+/** Occupies a free port, or the given one, until `free` is called. */
 export async function takePort(port = 0): Promise<{ port: number; free: () => Promise<void> }> {
   const server = net.createServer();
   return {

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 
 const { spawn } = childProcess;
 /**
- * Starts the processes of jobs from `dist/`, which was built before the tests: they may write nothing, so that each would compile all
- * of its sources again, which takes longer than most jobs. Whatever has no bundle there, such as the tests' own jobs, runs as it is.
+ * Starts the processes of jobs from `dist/`, which was built before the tests. They may not write, so that each would compile all of
+ * its sources again, which takes longer than most jobs. Programs without a bundle, such as the tests' own jobs, run from their source.
  */
 function spawnJobFromBundle(...[program, args, options]: Parameters<typeof spawn>) {
   const isJob = options?.env?.GAIA_MESH_JOB !== undefined;

@@ -3,7 +3,7 @@ import { callCli } from './call-cli.ts';
 import { Cli, temporaryFolder } from './cli.ts';
 import { readMetrics } from './run-files.ts';
 
-/** Runs the default task with the default team in real processes. */
+/** Runs the default task with the default team, and returns the outcome and the folder of the results. */
 export async function runBench(args: readonly string[], env: Record<string, string> = {}) {
   const out = temporaryFolder();
   const result = await callCli(['bench', '--port-base', 'auto', '--out', out, ...args], { env });

@@ -5,7 +5,7 @@ import path from 'node:path';
 /** The oldest Node on which the entry promises to start. */
 const OLDEST_MAJOR = 20;
 
-/** The search path of the user's shell: without what npm put in front, which includes the project's own Node. */
+/** The search path of the user's shell, without the folders that npm adds, such as that of the project's own Node. */
 export const userSearchPath: string = (process.env.PATH ?? '')
   .split(path.delimiter)
   .filter((folder) => !folder.split(path.sep).includes('node_modules'))

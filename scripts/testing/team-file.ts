@@ -38,7 +38,7 @@ export function taskFile(tasks: readonly object[]): string {
   );
 }
 
-/** Creates a document and a question that no tool has to understand: the tests' own agents answer. */
+/** Creates a document, and returns the options that ask about it. The tests' own agents answer without understanding either. */
 export function noteQuestion(folder: string): string[] {
   return ['--document', writtenFile(folder, 'note.txt', 'A short note.'), '--question', 'What is it?'];
 }

@@ -31,7 +31,7 @@ export function clean(command: Command): void {
 }
 
 const HEAD = /\.batch\.json$/;
-/** Files that batches in a folder share. */
+/** Matches the names of files that all batches in a folder share. */
 const SHARED = /^(agent_run_\d{8}-\d{6}\.log|submission_payload(\.[\w-]+)?\.log)$/;
 
 interface FoundBatch {
@@ -57,7 +57,7 @@ function readBatch(folder: string, name: string, names: readonly string[]): Foun
     const batch = readBatchHead(file);
     const answers = path.join(folder, path.basename(batch.answers));
     const { journal, stem, head, report } = deriveBatchPaths(answers);
-    // The attempts of a bench belong to its run.
+    // This is the batch of a `bench`, which is deleted with its run.
     if (head !== file || batch.journal !== path.basename(journal)) return [];
     const leaderboards = names
       .filter((other) => other.startsWith(`${path.basename(stem)}.leaderboard.`) && other.endsWith('.jsonl'))

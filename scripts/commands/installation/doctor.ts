@@ -161,7 +161,7 @@ async function checkOllamaServer(): Promise<Finding> {
     const said = await queryModelCapabilities('ollama', {});
     const names = said?.others.slice(0, 5).map(({ name }) => name) ?? [];
     const detail = names.length > 0 ? names.join(', ') : 'no model yet: ollama pull gemma3';
-    // A server that knows no model says so; another program does not say anything about models.
+    // A server without models says so; another program at this address says nothing about models.
     if (said !== undefined && said.isThere !== null)
       return { what: 'Ollama', status: 'ok', detail: `${said.url}: ${detail}` };
   } catch (error) {
@@ -174,7 +174,7 @@ async function checkOllamaServer(): Promise<Finding> {
   };
 }
 
-/** Reports whether models can be run without a server, and which there are. */
+/** Reports whether the library that runs GGUF files is installed, and the number of such files. */
 async function checkModels(): Promise<Finding> {
   const { models } = findModels();
   const found = `${models.length} GGUF ${models.length === 1 ? 'file' : 'files'} here (${formatCommandLine('model', ['list'])})`;
@@ -249,7 +249,7 @@ async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
   };
 }
 
-/** Reports whether ends of stacks in another language can be measured. */
+/** Reports whether stacks can be measured with an end that is written in another language. */
 function checkPeer(language: 'python' | 'go'): Finding {
   const what = `SDKs in ${language}`;
   const { mark, needs, install } = describePeer(language);
