@@ -53,13 +53,13 @@ interface QueueTables {
     readonly slots: number;
     readonly running: number;
     readonly done: number;
-    /** Why it takes nothing of a batch, in words; null if it does. */
+    /** The reason, in words, why it takes no attempts of some batch; null if it takes attempts of all. */
     readonly refuses: string | null;
     readonly seen: Date;
   };
 }
 
-/** An attempt that a worker has taken; `retryCount` fences it off after its time. */
+/** An attempt that a worker has taken. A claim with an old `retryCount` is void: the attempt has another worker by then. */
 export interface Claim extends JobAttempt {
   readonly batch: string;
   readonly team: number;
@@ -74,7 +74,7 @@ export interface WorkerState {
   readonly refuses: string | null;
 }
 
-/** An attempt that was given to another worker, or to none any more. */
+/** An attempt that its worker did not finish: another worker gets it, or none if its tries are used up. */
 interface Retried {
   readonly jobId: string;
   readonly team: number;
@@ -82,7 +82,7 @@ interface Retried {
   readonly worker: string | null;
   readonly tries: number;
   readonly why: string;
-  /** No worker gets it again. */
+  /** True if no worker gets it again. */
   readonly isDead: boolean;
 }
 
@@ -127,7 +127,7 @@ export class AttemptQueue {
     const boss = new Boss({
       db: toBossDatabase(database),
       schema: JOBS,
-      // Found by its own look at the heartbeats, which it takes once a minute unless it is told otherwise.
+      // pg-boss finds lost workers when it checks the heartbeats, which it does once a minute by default.
       superviseIntervalSeconds: 2,
       monitorIntervalSeconds: 2,
       schedule: false,
@@ -136,7 +136,7 @@ export class AttemptQueue {
       monitorVacuum: false,
       openTelemetry: { enabled: false },
     });
-    // Faults of its timers pass: the next look is seconds away, and calls of ours report theirs.
+    // Errors of its timers are ignored: the next check follows within seconds, and our own calls report their errors.
     boss.on('error', () => undefined);
     boss.on('warning', () => undefined);
     try {
@@ -225,7 +225,7 @@ export class AttemptQueue {
    */
   async enqueue(name: string, plan: QueuedPlan, state: BatchState): Promise<void> {
     if (state === 'stopped') {
-      // A coordinator that was killed may have left jobs there.
+      // A coordinator that was killed may have left jobs on the queue.
       await this.end(name, plan.teams.length, 'stopped');
       await this.#forgetUnfinished(name);
     }
@@ -263,7 +263,7 @@ export class AttemptQueue {
         });
       }
     }
-    // Without statistics of the new rows, each fetch reads and sorts all that wait: 20 ms instead of 3 where 25,000 do.
+    // Without statistics of the new rows, each fetch reads and sorts all waiting jobs: 20 ms instead of 3 for 25,000 jobs.
     await sql`ANALYZE ${sql.table(`${JOBS}.job`)}`.execute(this.#db);
     await this.#setState(name, 'open');
   }
@@ -282,7 +282,7 @@ export class AttemptQueue {
     return { id: job.id, retryCount: job.retryCount, batch, team, key };
   }
 
-  /** Tells the queue that a worker still works on these. */
+  /** Tells the queue that a worker still works on these attempts. */
   async touch(claims: readonly Claim[]): Promise<void> {
     for (const [queue, own] of Map.groupBy(claims, ({ batch, team }) => nameQueue(batch, team)))
       await this.#boss.touch(queue, own.map(toFence)).catch(ignoreMissing);
@@ -366,7 +366,7 @@ export class AttemptQueue {
     }));
   }
 
-  /** Stores the result of an attempt that no worker gets any more; false if it has one. */
+  /** Stores the result of an attempt that no worker gets again; returns false if it has a result. */
   async bury(batch: string, { jobId }: Retried, attempt: Attempt): Promise<boolean> {
     return this.#store(batch, jobId, attempt);
   }
@@ -380,18 +380,18 @@ export class AttemptQueue {
     return Number(rows[0]?.count ?? 0);
   }
 
-  /** Takes the attempts of a team that nobody has begun off the queue. */
+  /** Removes the attempts of a team that no worker has begun. */
   async dropWaiting(batch: string, team: number): Promise<void> {
     await this.#boss.deleteQueuedJobs(nameQueue(batch, team)).catch(ignoreMissing);
   }
 
-  /** Ends a batch: nothing of it is on the queue afterwards. Its results are kept. */
+  /** Ends a batch and removes all of its attempts from the queue. Its results are kept. */
   async end(batch: string, teams: number, state: Exclude<BatchState, 'open'>): Promise<void> {
     await this.#setState(batch, state);
     for (const queue of nameQueues(batch, teams)) await this.#boss.deleteQueue(queue).catch(ignoreMissing);
   }
 
-  /** Says that a worker is there, and what it does. */
+  /** Records that a worker is alive, and its state. */
   async beat({ id, slots, running, done, refuses }: WorkerState): Promise<void> {
     const seen = sql<Date>`now()`;
     const row = { slots, running, done, refuses, seen };
@@ -421,7 +421,7 @@ export class AttemptQueue {
   /**
    * Stores the result of an attempt that has none.
    *
-   * @param mayStore what is done in the same transaction; nothing is stored if it returns false
+   * @param mayStore a step of the same transaction; nothing is stored if it returns false
    */
   async #store(
     batch: string,
@@ -432,7 +432,7 @@ export class AttemptQueue {
     const record = JSON.stringify(attemptSchema.parse(attempt));
     return this.#db.transaction().execute(async (tx) => {
       if (!(await mayStore(this.#fromKysely(tx)))) return false;
-      // The lock, taken before the number, makes the order of the numbers that of the commits: collectors miss none.
+      // The lock is taken before the number, so that results are committed in the order of numbers and collectors miss none.
       const finished = sql<number>`(SELECT nextval('${sql.raw(`${SCHEMA}.finished`)}')
         FROM pg_advisory_xact_lock(hashtext(${batch})))`;
       const stored = await tx
@@ -450,7 +450,7 @@ export class AttemptQueue {
     await this.#db.updateTable('batches').set({ state }).where('name', '=', name).execute();
   }
 
-  /** Forgets what a stopped batch left undone, and the failures that its shared cause made. */
+  /** Deletes the attempts that a stopped batch left without a result, and those that a shared cause made fail. */
   async #forgetUnfinished(name: string): Promise<void> {
     const suspects: number[] = [];
     let after = 0;
@@ -477,10 +477,10 @@ export class AttemptQueue {
 }
 
 /**
- * Repeats a call while the database is not there, since it may be restarted; says so once.
+ * Repeats a call while the database cannot be reached, since it may be restarting, and reports this once.
  *
  * @returns undefined if `signal` ended the wait
- * @throws MeshError `store` after the time for it, and any other fault at once
+ * @throws MeshError `store` after `QUEUE_LIMITS.patienceMs`, and any other fault at once
  */
 export async function waitOutFaults<T>(
   call: () => Promise<T>,
@@ -512,7 +512,7 @@ async function loadBoss() {
   }
 }
 
-/** Lets pg-boss use our connections, whose faults say what to do. */
+/** Lets pg-boss use our connections, whose errors tell the user what to do. */
 function toBossDatabase(database: SqlDatabase): Db {
   return {
     async executeSql(text, values = []) {
@@ -549,7 +549,7 @@ async function createTables(tx: Kysely<QueueTables>): Promise<void> {
 
 const responseSchema = z.looseObject({ affected: z.int() });
 
-/** Tells if pg-boss found the job as it was fetched; the queue of a batch that was cancelled is gone. */
+/** Tells if the job was still as it had been fetched. A cancelled batch has no queue any more. */
 async function isSettled(call: Promise<unknown>): Promise<boolean> {
   const response = await call.catch(ignoreMissing);
   return response !== undefined && responseSchema.parse(response).affected === 1;

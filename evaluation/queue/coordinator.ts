@@ -63,7 +63,7 @@ export class Coordinator {
     return new Coordinator(name, plan, queue);
   }
 
-  /** Goes on with a batch that was queued before, from any machine. What a stop left undone is queued again. */
+  /** Continues a batch that was queued before, from any machine. Attempts that a stop left without a result are queued again. */
   static async resume(
     name: string,
     { queue, options }: { readonly queue: AttemptQueue; readonly options: GaiaOptions },
@@ -85,7 +85,7 @@ export class Coordinator {
     return this.#journal;
   }
 
-  /** Answers of earlier runs are not taken: workers have no part in the cache. */
+  /** Opens no store: workers do not use the cache of answers of earlier runs. */
   async openStore(): Promise<undefined> {
     return undefined;
   }
@@ -126,7 +126,7 @@ export class Coordinator {
         const failed = this.#add(attempt, worker, context);
         if (failed === undefined) continue;
         end ??= failed;
-        // Other teams may do better with the same model.
+        // Only this team stops, since other teams may do better with the same model.
         await this.#queue.dropWaiting(
           this.name,
           teams.findIndex(({ team }) => team.name === attempt.team),
@@ -138,7 +138,7 @@ export class Coordinator {
         const reached = this.#spending.reached();
         if (time?.aborted) end = { kind: 'limit', reason: 'the run reached its time limit (--max-time)' };
         else if (reached !== undefined) end = { kind: 'limit', reason: reached, isUsedUp: true };
-        // Begun questions are finished: they are paid for.
+        // Questions that have begun are finished, because they are paid for.
         if (end?.kind === 'limit')
           for (const index of teams.keys()) await this.#queue.dropWaiting(this.name, index);
       }
@@ -155,7 +155,7 @@ export class Coordinator {
     return end ?? { kind: 'finished' };
   }
 
-  /** Adds a result to the journal. Returns an end if its failure is that of all questions. */
+  /** Adds a result to the journal. Returns an end if it failed for a cause that all questions of its team share. */
   #add(attempt: Attempt, worker: string | null, { onEvent }: RunContext): Unfinished | undefined {
     if (this.journal.has(attempt)) return undefined;
     this.#spending.add(attempt);
@@ -178,7 +178,7 @@ export class Coordinator {
   }
 
   /**
-   * Looks at workers and at attempts that were taken again; stores the failure of those that nobody gets any more.
+   * Reports workers, and attempts that are asked again; stores a failed result for attempts that no worker gets again.
    *
    * @returns the number of attempts that are waiting or being answered
    */
@@ -228,7 +228,7 @@ function failUnasked(
   return failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
 }
 
-/** Tells the user which workers come and go, each once. */
+/** Tells the user which workers come and go, and why one refuses work, each reason once. */
 class WorkerWatch {
   readonly #note: (text: string) => void;
   readonly #said = new Set<string>();

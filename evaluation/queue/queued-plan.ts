@@ -98,14 +98,14 @@ export function buildQueuedPlan(
   };
 }
 
-/** Returns the question without what only a queue needs. */
+/** Returns the question without the field that only a queue needs. */
 export function toQuestion({ file: _file, ...question }: QueuedQuestion): Question {
   return question;
 }
 
 /**
- * Returns what a team would run, read or send of a worker's own machine: commands, files named by path, and variables. Whoever may
- * write to the database chooses them.
+ * Lists the commands, files named by path and variables of a worker's own machine that a team would run, read or send. Anyone who
+ * can write to the database chooses them.
  */
 export function listLocalParts(team: Team): string[] {
   const { agents, engine, adapter } = team;
@@ -131,7 +131,7 @@ export function listLocalParts(team: Team): string[] {
 /**
  * Plans the wait for a batch that was queued before, maybe on another machine.
  *
- * @throws MeshError `usage` for options that say again what the batch has
+ * @throws MeshError `usage` for options that name questions, since the batch has its own
  */
 export async function planQueuedBatch(
   name: string,

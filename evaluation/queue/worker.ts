@@ -35,15 +35,15 @@ interface WorkerSetup {
   readonly store: string;
   /** Folder of the meshes' results and files. */
   readonly out: string;
-  /** True to take batches that name commands and files of this machine. */
+  /** True if the worker takes batches that name commands and files of this machine. */
   readonly trusts: boolean;
-  /** Ends the worker once nothing has been waiting for so many milliseconds; undefined: never. */
+  /** Milliseconds without an attempt after which the worker ends; undefined if it waits for ever. */
   readonly idleMs?: number | undefined;
   readonly observer: RunObserver;
   readonly say: (text: string) => void;
-  /** Takes nothing more when it aborts; running attempts are finished. */
+  /** When it aborts, the worker takes no more attempts and finishes those that are running. */
   readonly stopping: AbortSignal;
-  /** Gives running attempts back. */
+  /** Gives running attempts back when it aborts. */
   readonly aborting: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ export class Worker {
   readonly #setup: WorkerSetup;
   readonly #claims = new Set<Claim>();
   readonly #teams = new Set<ServedTeam>();
-  /** Teams, or whole batches, of which nothing is taken: why, and since when. */
+  /** Teams and whole batches from which this worker takes no attempts, with the reason and its time. */
   readonly #refused = new Map<string, { why: string; sinceMs: number }>();
   readonly #redact = createRedactor(process.env);
   #done = 0;
@@ -80,7 +80,7 @@ export class Worker {
     this.#setup = setup;
   }
 
-  /** Works until it is stopped. Returns the number of attempts that it finished. */
+  /** Works until it is stopped or has been idle for too long. Returns the number of attempts that it finished. */
   async run(): Promise<number> {
     const { slots, stopping, say } = this.#setup;
     await this.#refresh();
@@ -101,7 +101,7 @@ export class Worker {
     return this.#done;
   }
 
-  /** Looks for batches, and ends agents that have had nothing to do. */
+  /** Looks for batches, and ends agents that have been idle for too long. */
   async #refresh(): Promise<void> {
     const open = await this.#queue.listOpen();
     for (const { name, gaia_mesh } of open) {
@@ -200,7 +200,7 @@ export class Worker {
   async #take(): Promise<[ServedTeam, Claim] | undefined> {
     const able = [...this.#teams].sort((a, b) => Number(b.mesh !== undefined) - Number(a.mesh !== undefined));
     for (const served of able) {
-      // The agents are kept while the queue is asked.
+      // This user keeps the agents up while the queue is asked.
       served.users += 1;
       let claim: Claim | undefined;
       try {
