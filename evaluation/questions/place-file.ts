@@ -84,7 +84,7 @@ async function placeAttachment(
   };
 }
 
-/** Copies an attachment. A link would point out of the folder that agents may read. */
+/** Copies an attachment, since agents could not follow a link out of the folder that they may read. */
 async function copyAttachment(
   source: string,
   file: string,

@@ -59,8 +59,8 @@ function parseList(text: string): unknown {
 }
 
 /**
- * Reads the rows of a table, as lines, in a process without rights, because libraries take the memory that a file claims; returns undefined
- * for JSON lines.
+ * Reads the rows of a table as lines, or returns undefined for JSON lines. A process without rights reads the table, because
+ * libraries take as much memory as a file claims to need.
  */
 async function readRows(file: string): Promise<readonly TextLine[] | undefined> {
   if (!TABLE_EXTENSIONS.includes(path.extname(file).toLowerCase())) return undefined;
@@ -68,7 +68,7 @@ async function readRows(file: string): Promise<readonly TextLine[] | undefined> 
   let text: string;
   try {
     const { signal } = new AbortController();
-    // The whole path stands in the reader's reasons.
+    // The reader names the file in its errors by the whole path.
     ({ text } = await readConfined({ name: file, bytes }, { kind: 'rows' }, signal, JOB_LIMITS.rows));
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;

@@ -195,7 +195,7 @@ function readLines<Entry extends { readonly taskId: string }>(
   const entries: Entry[] = [];
   const numbers = new Map<string, number>();
   const hash = createHash('sha256');
-  // No editor shows lines of a Parquet file.
+  // Errors name a row of a Parquet file, since no editor shows its lines.
   const isTableOfRows = file.toLowerCase().endsWith('.parquet');
   for (const line of lines) {
     const { text, number } = line;

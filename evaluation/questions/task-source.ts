@@ -12,7 +12,7 @@ import { readTaskFolder, readTruth } from './read-questions.ts';
 /** The tasks that a user chose. */
 interface ChosenTasks {
   readonly tasks: readonly Question[];
-  /** Digest of all of them. */
+  /** Digest of all chosen tasks. */
   readonly sha256: string;
   /** Offsets of the pages in the user's document, if it has pages. */
   readonly pageStarts?: readonly number[] | undefined;
@@ -63,7 +63,7 @@ export async function readChosenTasks({
   return { ...toTaskList({ ...asked, category: 'text' }), notes };
 }
 
-/** Reads a document and asks about it; without `answer`, the truth may lie beside it. */
+/** Reads a document and asks about it; without `answer`, a file beside it may have the true answer. */
 async function askAboutDocument(
   file: string,
   question: string | undefined,
