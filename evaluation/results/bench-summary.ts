@@ -44,7 +44,7 @@ export interface BenchSummary extends PartSummary, Partial<ModelSums> {
   readonly balanced: boolean;
   /** Tasks that an earlier, interrupted run finished; set when that run is resumed. */
   readonly resumed?: number | undefined;
-  /** Answers from the cache, which took nothing in this run, and what they took when they were asked. */
+  /** Number of answers from the cache, and the resources that they took when they were asked; in this run they took none. */
   readonly cached?: number | undefined;
   readonly cached_use?: ResourceUse | undefined;
   /** Summaries by part, see {@link Summary.parts}. */
@@ -58,7 +58,7 @@ export interface BenchSummary extends PartSummary, Partial<ModelSums> {
 /** A batch of tasks, as its table and its JSON show it. */
 export interface BenchOutcome {
   readonly json: BenchSummary;
-  /** The worst end of a task. A reply without an answer is an end like any other: the question was asked. */
+  /** The worst end of a task. A task whose model gave no usable reply does not count as failed, since it was asked. */
   readonly status: TaskStatus;
   /** Returns the interval of `normalized_em` for a part, or for all tasks. */
   readonly interval: (part?: string) => Interval | null;

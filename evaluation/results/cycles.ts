@@ -22,11 +22,11 @@ interface CategoryChange {
   /** Interval of the change, corrected for the number of categories. */
   readonly low: number;
   readonly high: number;
-  /** True if fewer are right than before, which may be chance: {@link nameChange} has the word for it. */
+  /** True if fewer questions are right than before. That may be chance, see {@link nameChange}. */
   readonly regressed: boolean;
 }
 
-/** Names a change: a word for it only where its interval excludes 0. */
+/** Names a change as better or worse only if its interval excludes 0. */
 export function nameChange({ low, high }: Pick<CategoryChange, 'low' | 'high'>): string {
   return high < 0 ? 'got worse' : low > 0 ? 'got better' : 'cannot tell';
 }

@@ -54,8 +54,8 @@ export interface Figures extends ResourceUse {
 const UNKNOWN_USE: ResourceUse = { tokens: null, cost: null, packets: null, bytes: null, seconds: null };
 
 /**
- * Returns what answers took, for a table of costs, in total and per right answer: in this run, and those from the cache when they were
- * asked. Where the latter is not known, answers from the cache are left out; if there are no others, all is unknown.
+ * Returns the resources of answers for a table of costs, in total and per right answer. Answers from the cache count with what
+ * they took when they were asked. If that is not known, they are left out; if there are no other answers, the total is unknown.
  */
 export function findKnownUse(figures: Figures): {
   readonly total: ResourceUse;
@@ -130,14 +130,14 @@ const MEASURES = ['normalized_em', 'f1', 'rouge_l', 'exact_match', 'quality_scor
 const TRAFFIC = ['token_sum', 'bytes_tx', 'bytes_rx', 'pkt_cnt'] as const;
 type Traffic = Record<(typeof TRAFFIC)[number], number>;
 
-/** The one fold over attempts. Its memory grows with the questions alone. */
+/** Sums the outcomes and resources of attempts. Its memory grows only with the number of questions. */
 export class AttemptSum {
   #questions = 0;
   #attempts = 0;
   readonly #status: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
   readonly #ended: Record<TaskStatus, number> = { answered: 0, failed: 0, timeout: 0 };
   readonly #scores = new Map<string, { sum: number; count: number }>();
-  /** Exact matches of each question, of which attempts may be several. */
+  /** Sum and number of exact matches by question, since a question may have several attempts. */
   readonly #matches = new Map<string, { sum: number; count: number }>();
   readonly #traffic: Traffic = { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };
   readonly #tools = new Map<string, { count: number; failed: number }>();

@@ -53,7 +53,7 @@ function nameSender(sender: string, agents: RunMetrics['agents']): string {
   return agents.filter((other) => other.tool === tool).length > 1 ? `${sender} ${tool}` : tool;
 }
 
-/** Lists the columns of these rows; where each is one packet, none is counted and the times are no means. */
+/** Lists the columns of these rows. If each row is one packet, the column of counts is left out, and no time is called a mean. */
 export function listHopColumns(rows: readonly HopRow[]): Column<HopRow>[] {
   const isCounted = rows.some(({ packets, from }) => packets > 1 || from === '');
   const packets: Column<HopRow> = {

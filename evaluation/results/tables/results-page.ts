@@ -112,7 +112,7 @@ function formatCached(teams: Rows): string {
 
 type Rows = readonly (readonly [string, TeamSummary & TeamFacts])[];
 
-/** Columns of costs on a page, whose tables begin with what is counted. */
+/** The order of cost columns on a page: counts come before dollars and seconds. */
 const COST_ORDER = ['team', 'taken', 'tokens', 'packets', 'bytes', 'cost', 'seconds'];
 
 function formatCostTable(teams: Rows): string {

@@ -33,7 +33,7 @@ export const USE_COLUMNS: readonly Column<UseRow>[] = [
   },
 ];
 
-/** Creates a column of whole numbers, whose means have a decimal where they are small. */
+/** Creates a column of whole numbers; small means are shown with one decimal. */
 function createUseColumn(key: 'tokens' | 'packets' | 'bytes', explain: string): Column<UseRow> {
   return {
     key,
