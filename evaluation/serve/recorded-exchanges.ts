@@ -20,7 +20,7 @@ type Replies = readonly {
   readonly afterMs: number;
 }[];
 
-/** The names of requests that are no method of MCP: a question of a task, and a message of A2A, whatever its method. */
+/** Names of requests that are not methods of MCP: a question of a task, and a message of A2A by any of its methods. */
 const ASK = 'ask';
 export const SEND = 'SendMessage';
 /** Methods of MCP, beside those of tools, that are answered from a recording. */
@@ -54,7 +54,7 @@ function nameRequest(
 ): (NamedRequest & { readonly isCall?: boolean }) | undefined {
   if (type === 'tools/call' && typeof payload.name === 'string')
     return { what: `tools/call ${payload.name}`, request: payload.arguments ?? {} };
-  // Calls of a chat's or a session's tools have no server of their own in the log.
+  // Logs of chats and sessions name no server of a tool: the tool itself is the recipient.
   if (type === 'tool.call')
     return {
       what: `tools/call ${to
@@ -72,7 +72,7 @@ function nameRequest(
   return OTHER_METHOD.test(type) ? { what: type, request: payload } : undefined;
 }
 
-/** Lists what was later said about each task: the answers to requests that ask for it. */
+/** Lists the later replies about each task, which answer requests for its state. */
 function listTaskReplies(
   packets: readonly RecordedPacket[],
   replies: ReadonlyMap<string | undefined, readonly RecordedPacket[]>,
@@ -84,7 +84,7 @@ function listTaskReplies(
   );
 }
 
-/** Returns the later replies about a task that was not over when its message was answered, to the first that ends it. */
+/** Returns the later replies about a task that had not ended when its message was answered, up to the one that ends it. */
 function followTask(
   own: readonly RecordedPacket[],
   later: ReadonlyMap<JsonValue | undefined, readonly RecordedPacket[]>,
@@ -100,7 +100,7 @@ function followTask(
   return followed;
 }
 
-/** `GetTask` answers with the task itself. */
+/** Wraps the bare task with which `GetTask` answers, as other replies contain it. */
 function wrapTask(payload: JsonObject): JsonObject {
   return payload.id !== undefined && payload.status !== undefined && payload.kind === undefined
     ? { task: payload }
@@ -120,13 +120,13 @@ function readTask(payload: JsonObject): { readonly id: string; readonly state: s
   }
 }
 
-/** A request as it is looked for. */
+/** A request in the form in which it is compared with recorded ones. */
 interface NamedRequest {
   readonly what: string;
   readonly request: JsonValue;
 }
 
-/** Names a message of A2A by what it says: its parts and metadata, without members that are empty. */
+/** Names a message of A2A by its content: parts and metadata, without empty members. */
 export function toMessageRequest(message: unknown): NamedRequest {
   const { parts = [], metadata = {} } = JSON.parse(JSON.stringify(message ?? {}));
   return { what: SEND, request: omitEmpty({ parts, metadata }) };
@@ -150,7 +150,7 @@ function omitEmpty(value: JsonValue): JsonValue {
   );
 }
 
-/** Returns the recorded result of a tool as MCP has it. */
+/** Returns the recorded result of a tool in MCP's form. */
 function toToolResult(payload: JsonObject): JsonObject {
   const { content, is_error, output } = payload;
   const said = content ?? output ?? payload;

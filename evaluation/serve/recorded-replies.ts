@@ -7,7 +7,7 @@ export interface RecordedExchange<Reply> {
   readonly what: string;
   readonly request: JsonValue;
   readonly reply: Reply;
-  /** The request in its recording, for people. */
+  /** Words that say where the request is in its recording. */
   readonly where: string;
 }
 
@@ -36,7 +36,7 @@ const MAX_COMPARED = 1000;
 const MAX_DIFFERENCES = 5;
 const MAX_SHOWN = 80;
 
-/** The replies of a recording: the same request gets its recorded reply; several of the same request in their order. */
+/** The replies of a recording. A request gets the reply to the same recorded request, or several such replies in their order. */
 export class RecordedReplies<Reply> {
   /** The rules in words, for the help of `serve`. */
   static readonly rules: readonly string[] = [
@@ -58,7 +58,7 @@ export class RecordedReplies<Reply> {
   }
 
   /**
-   * Finds the reply to a request. After the last recorded reply to the same request, that one is given again.
+   * Finds the reply to a request. When all recorded replies to the same request have been used, the last one is repeated.
    *
    * @returns the rules by which the request is the recorded one; none if it is the same
    * @throws MeshError `packet` for a request that was not recorded, with the nearest one
@@ -109,7 +109,7 @@ function sortKeys(value: JsonValue): JsonValue {
   return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key] ?? null)]));
 }
 
-/** Replaces what changes from run to run, and adds the names of the rules that found something to `rules`. */
+/** Replaces values that change from run to run, and adds the names of the rules that matched to `rules`. */
 function mask(value: JsonValue, rules: Set<string>, key = ''): JsonValue {
   if (typeof value === 'string') return maskText(value, rules);
   if (typeof value === 'number') {
@@ -141,7 +141,7 @@ function maskText(text: string, rules: Set<string>): string {
 
 interface Difference {
   readonly words: string;
-  /** Cost from 0 to 1: texts with common words are nearer. */
+  /** Cost from 0 to 1; it is lower for texts with more words in common. */
   readonly cost: number;
 }
 

@@ -49,7 +49,7 @@ class Guard {
     const from = origin === undefined ? undefined : URL.parse(origin)?.host;
     if (origin !== undefined && (from === undefined || !this.#isOwn(from)))
       return { status: 403, reason: `not an origin of this server: ${origin.slice(0, 64)}` };
-    // Requests that a browser sends for a page without naming its origin, such as those for images.
+    // A browser names no origin in some requests for a page of another site, such as those for images.
     if (headers['sec-fetch-site'] === 'cross-site')
       return { status: 403, reason: 'not a page of this server' };
     return undefined;
@@ -174,7 +174,7 @@ export async function serveOffer(
   token: string | undefined,
 ): Promise<Serving> {
   const guard = new Guard(host, token);
-  // A character takes at most six bytes as an escape.
+  // JSON escapes may double the bytes of a question and its document.
   const maxBodyBytes = bytes * 2 + ENVELOPE_BYTES;
   const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * maxBodyBytes));
   const admission = new Admission();
@@ -187,7 +187,7 @@ export async function serveOffer(
       kept,
       mayPush: webhookPolicy(pushTo),
     });
-  // After finished tasks: a request that does not end holds the room of others.
+  // If dropping finished tasks makes too little room, a request that does not end is closed.
   kept.onShortage(() => {
     admission.dropUnfinished();
     return false;
@@ -201,7 +201,7 @@ export async function serveOffer(
     if (refused !== undefined) return writeError(response, refused.status, refused.reason);
     const exchange = { isWhole: () => request.complete, answer: response };
     const card = legacy.isVersion(request.headers['a2a-version']) ? cards.legacy : cards.own;
-    // The card is no proof of a token, so its connection does not stay.
+    // A request for the card proves no token, so its connection is closed.
     if (isCard) response.setHeader('Connection', 'close').setHeader('Vary', 'A2A-Version');
     else if (!admission.admit(request.socket, exchange))
       return writeError(response, 503, 'all connections are in use: try again later');

@@ -35,7 +35,7 @@ import { Turns } from './turns.ts';
 
 type Offer = Parameters<typeof serveOffer>[0];
 
-/** Tells the user about a request: how it was found, or why it was not. */
+/** Tells the user how a request was found in the recording, or why it was not. */
 type Note = (text: string) => void;
 
 type Exchange = ReturnType<typeof listExchanges>[number];
@@ -46,7 +46,7 @@ type Replies = Exchange['reply'];
  * A2A traffic, the tools that its models called, and the questions of its tasks.
  */
 export class ServedRecording {
-  /** Requests with replies, by what was asked. */
+  /** Number of recorded requests with replies, by method or tool. */
   readonly counts: ReadonlyMap<string, number>;
   readonly #name: string;
   readonly #packets: readonly RecordedPacket[];
@@ -92,13 +92,13 @@ export class ServedRecording {
     );
   }
 
-  /** Requests that got the reply to the same request, to one that is the same by rule, and none. */
+  /** Number of requests that got the reply to the same request, the reply to one that is the same by rule, or none. */
   get used(): { readonly same: number; readonly byRule: number; readonly missed: number } {
     return this.#used;
   }
 
   /**
-   * Creates what is served.
+   * Creates the MCP server and the A2A agent that replay the recording.
    *
    * @throws MeshError `config` for a recording without any request of the protocol
    */

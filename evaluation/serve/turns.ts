@@ -1,13 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 
 interface TurnLimits {
-  /** Turns at once. */
+  /** Maximum tasks that run at the same time. */
   readonly tasks: number;
-  /** Waiting ones; more are refused. */
+  /** Maximum tasks that wait; further ones are refused. */
   readonly waiting: number;
 }
 
-/** Turns of tasks: so many run, so many more wait in the order in which they came. */
+/** Turns of tasks: a limited number runs, and a limited number waits in the order of arrival. */
 export class Turns {
   readonly #limits: TurnLimits;
   readonly #waiting = new Set<() => void>();
@@ -21,9 +21,9 @@ export class Turns {
   /**
    * Waits for a turn.
    *
-   * @param signal gives up the place among the waiting
+   * @param signal ends the wait when it aborts
    * @returns a function that ends the turn
-   * @throws MeshError `limit` if too many wait already, `interrupted` if the place was given up
+   * @throws MeshError `limit` if too many wait already, `interrupted` if `signal` ended the wait
    */
   async take(signal: AbortSignal): Promise<() => void> {
     const { tasks, waiting } = this.#limits;
@@ -43,7 +43,7 @@ export class Turns {
     if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Hands the turn to the one that has waited longest. */
+  /** Hands the turn to the task that has waited longest. */
   #end(): void {
     const [next] = this.#waiting;
     if (next !== undefined) {
