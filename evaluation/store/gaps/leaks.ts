@@ -10,9 +10,10 @@ const MIN_INSIDE_CHARACTERS = 6;
 const MIN_ITEM_CHARACTERS = 3;
 
 /**
- * Returns what `text` reveals of the correct answer and of the question's names, numbers and quotations (OV-12, C-12); empty if
- * nothing. Case, accents, punctuation and the format of numbers are ignored. An answer that is a common word (no, one, May) is looked for
- * in phrases that state it, because any advice contains it otherwise. This guards the store but proves nothing: a paraphrase passes it.
+ * Returns the parts of the correct answer and the names, numbers and quotations of the question that `text` reveals (OV-12,
+ * C-12). Case, accents, punctuation and the format of numbers are ignored. An answer that is a common word (no, one, May) counts
+ * only in phrases that state it, because any advice may contain the word. This guards the store but proves nothing: a paraphrase
+ * passes it.
  */
 export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
   const readings = listReadings(text).map(splitWords);
@@ -48,8 +49,8 @@ function hasAnswer(words: readonly Word[], answer: string): boolean {
 }
 
 /**
- * Tells if the letters of an answer occur in words one after the other: alone or inside one word ("Guatemalan"), or as a phrase whose spaces
- * and endings may differ. Letters that begin in the middle of one word and end in another are no phrase.
+ * Tells if the letters of an answer occur in order: inside one word ("Guatemalan"), or as a phrase of whole words whose spaces and
+ * endings may differ. Letters that begin in the middle of one word and end in another are no phrase.
  */
 function hasSqueezed(words: readonly Word[], keys: readonly string[], squeezed: string): boolean {
   if (words.some(({ key }) => key.includes(squeezed))) return true;
@@ -64,7 +65,7 @@ function hasSqueezed(words: readonly Word[], keys: readonly string[], squeezed: 
   });
 }
 
-/** Words of which any advice may be made. As an answer one of them is told only by a phrase that states it. */
+/** Words that any advice may contain. If one of them is the answer, only a phrase that states it reveals it. */
 const COMMON = new Set(
   (
     'may might must more most less least few many much none never only same other others first second last next left right true ' +
@@ -73,7 +74,7 @@ const COMMON = new Set(
   ).split(' '),
 );
 
-/** "Two" and 2 are the same word. */
+/** Tells if a word is common. The key of "two" is 2. */
 const isCommon = (key: string) =>
   COMMON.has(key) || STARTERS.has(key) || key === '2' || (key.length === 1 && /\p{L}/u.test(key));
 
@@ -84,7 +85,10 @@ const STATING = new Set(
   ),
 );
 
-/** Tells if a common word is stated as an answer: between quotation marks or brackets, with a capital inside a sentence, or at the end of "… is". */
+/**
+ * Tells if a common word is stated as an answer: between quotation marks or brackets, with a capital inside a sentence, at the end
+ * of "… is", or after "option".
+ */
 function isStated(words: readonly Word[], key: string): boolean {
   return words.some((word, index) => {
     if (word.key !== key) return false;

@@ -30,7 +30,7 @@ export function openPostgres(url: string, options: StoreOptions): SqlDatabase {
   // A connection lost in use fails its query, or the next one. Its error event adds nothing, and would end the process, too.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const explain = (error: unknown): unknown => {
-    // Keep bugs as they are.
+    // A bug of ours is rethrown unchanged.
     if (error instanceof TypeError || error instanceof RangeError) return error;
     const { code, message } = toFault(error);
     const shown = config.password ? message.replaceAll(config.password, '***') : message;

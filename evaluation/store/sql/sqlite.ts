@@ -133,7 +133,7 @@ const headerSchema = z.object({ application_id: z.int(), tables: z.int() });
 
 /** Marks an empty file as a store. */
 function prepare(database: DatabaseSync, file: string): void {
-  // One query, since another process may create the tables between two.
+  // This is one query, since another process may create the tables between two queries.
   const header = database
     .prepare(
       'SELECT application_id, (SELECT count(*) FROM sqlite_master) AS tables FROM pragma_application_id',

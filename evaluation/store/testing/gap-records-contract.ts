@@ -95,7 +95,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       expect(await kinds()).toEqual(['planning_hint', 'prompt_change']);
       const left = (await at.store.gapRecordPage({})).filter(isAwaitingReview);
       expect(left).toMatchObject([{ kind: 'instruction_change' }]);
-      // A person's second thought counts.
+      // A person may change a decision.
       await at.store.reviewGapRecord(waiting[0]?.id ?? 0, 'rejected');
       expect(await kinds()).toEqual(['planning_hint']);
       const used = (await at.store.gapRecordPage({})).filter(isInforming);
