@@ -8,13 +8,13 @@ import { openUserFile } from './files/user-file.ts';
 import { writeWhole } from './files/whole-file.ts';
 import { parseJsonLine } from './json-line.ts';
 
-/** The kind of a file of records; `Head` is its first line, if that is none of them. */
+/** The kind of a file of records; `Head` is the type of its first line, if that line is not a record. */
 interface RecordKind<T, Head = never> {
   /** Its name in messages, such as `journal of a batch`. */
   readonly what: string;
   readonly schema: z.ZodType<T>;
   readonly head?: z.ZodType<Head>;
-  /** The user's way out if a record is damaged, as the end of a sentence. */
+  /** Advice for the user if a record is damaged, as the end of a sentence. */
   readonly advice?: string;
   /** Bounds for tests. */
   readonly maxBytes?: number;
@@ -31,7 +31,7 @@ interface PlacedRecord<T> extends RecordPlace {
   readonly value: T;
 }
 
-/** A last line that is not whole: where it stands, and what is left of it. */
+/** A last line that is not whole, with its position for messages and its remaining text. */
 interface TornLine {
   readonly where: string;
   readonly text: string;
@@ -41,9 +41,9 @@ interface TornLine {
 type Receive<T> = (record: PlacedRecord<T>) => void;
 
 /**
- * Records in a file, one JSON line each. A record is appended in one write, so that a writer that is killed leaves whole lines and
- * at most one torn one; a power failure may leave a last line of nonsense. Either is reported and not a record; damage before it
- * is an error. Records are read again by their places, so that a file may be larger than memory.
+ * Records in a file, one JSON line each. A record is appended in one write, so that a killed writer leaves at most one torn line,
+ * the last one; after a power failure the last line may be nonsense. Such a line is reported and does not count as a record, but
+ * damage before it is an error. Records are read again by their places, so that a file may be larger than memory.
  */
 export class RecordReader<T, Head = never> {
   readonly file: string;
@@ -220,7 +220,7 @@ export class AppendLog<T, Head = never> extends RecordReader<T, Head> {
     return place;
   }
 
-  /** Forgets a record and all that follow it. */
+  /** Forgets a record and all that follow it, so that `left` lines remain. */
   forgetFrom({ at }: Pick<RecordPlace, 'at'>, left: number): void {
     this.end = at;
     this.lines = left;

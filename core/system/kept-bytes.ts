@@ -1,7 +1,7 @@
 import { MeshError } from '../contracts/errors.ts';
 import { KEPT_LIMITS } from '../contracts/limits.ts';
 
-/** The end of an answer or a stream, which frees what was held for it. */
+/** An answer or a stream whose end frees the bytes that were held for it. */
 interface Sent {
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
@@ -10,8 +10,8 @@ interface Sent {
 const shortages = new WeakSet<object>();
 
 /**
- * The budget of bytes that everything a server keeps for its clients shares: tasks, requests while they are
- * read, answers until they are sent, events for webhooks. A limit of counts bounds no memory.
+ * A budget of bytes for all data that a server keeps for its clients: tasks, requests while they are read,
+ * answers until they are sent, events for webhooks. A limit on their number alone would not bound the memory.
  */
 export class KeptBytes {
   readonly most: number;
@@ -25,7 +25,7 @@ export class KeptBytes {
     this.mostEach = Math.floor(most * KEPT_LIMITS.messageShare);
   }
 
-  /** Returns true for the error of a budget that has no room now, and may have some later. */
+  /** Returns true for an error that says that a budget has no room at the moment. */
   static isShortage(error: unknown): boolean {
     return typeof error === 'object' && error !== null && shortages.has(error);
   }
@@ -34,12 +34,12 @@ export class KeptBytes {
     return this.#kept;
   }
 
-  /** @param makeRoom lets something go that is finished, the oldest first; it returns false if there is nothing */
+  /** @param makeRoom frees the oldest finished data; it returns false if there is none */
   onShortage(makeRoom: () => boolean): void {
     this.#makeRoom.push(makeRoom);
   }
 
-  /** @throws MeshError `limit` if there is no room for so much, even without what is finished */
+  /** @throws MeshError `limit` if there is not enough room, even after finished data was freed */
   hold(bytes = 0): HeldBytes {
     const held = new HeldBytes(this);
     held.grow(bytes);
@@ -53,7 +53,7 @@ export class KeptBytes {
     answer.once('close', () => held.release());
   }
 
-  /** Returns true if there is room, for which finished things may have gone. */
+  /** Takes bytes from the budget, and frees finished data for them if necessary. Returns false if there is no room. */
   take(bytes: number): boolean {
     while (this.#kept + bytes > this.most) if (!this.#makeRoom.some((make) => make())) return false;
     this.#kept += bytes;
@@ -65,7 +65,7 @@ export class KeptBytes {
   }
 }
 
-/** A part of the budget, for one thing that is kept. */
+/** The part of the budget that one task, message or answer holds. */
 export class HeldBytes {
   readonly #budget: KeptBytes;
   #bytes = 0;

@@ -1,8 +1,8 @@
 import { MeshError } from '../contracts/errors.ts';
 
 /**
- * Decides whether a request may go to a URL. It receives the URL that is connected to, not a text that
- * becomes one.
+ * Decides whether a request may go to a URL. It receives the parsed URL to which the request connects, since a
+ * text may be parsed in more than one way.
  */
 export type UrlPolicy = (url: URL) => boolean;
 

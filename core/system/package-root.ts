@@ -51,8 +51,8 @@ export function findPackageFolders(folder: string): string[] {
 }
 
 /**
- * Returns false for a folder that this process may not read either: its child could not use it. Node denies a folder itself,
- * though it grants all that is in it, when a path that was granted before begins with its name, as those of an installed package do.
+ * Returns false for a folder that this process may not read, since its child could not read it either. Node may grant the files
+ * of a folder and still deny the folder itself: if an earlier granted path begins with the folder's name, as in an installed package.
  */
 function isReadable(folder: string): boolean {
   try {

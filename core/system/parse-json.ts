@@ -14,11 +14,11 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Heap bytes of values in V8, rounded up: two megabytes of `{}` are fifty in memory. */
+/** Heap bytes of values in V8, rounded up: two megabytes of `{}` take fifty in memory. */
 const TEXT_BYTES = 32;
 const OBJECT_BYTES = 72;
 const ITEM_BYTES = 24;
-/** A member takes a slot, and its key may be new: with a shape, or an entry of a table. */
+/** A member takes a slot; a new key also takes a shape or an entry of a table. */
 const MEMBER_BYTES = 96;
 
 /**
@@ -103,8 +103,8 @@ export function estimateBytes(value: unknown): number {
 }
 
 /**
- * Explains what some reader of a value could not take: nesting, a key `__proto__`, which some of them obey,
- * or half of a letter, which UTF-8 cannot hold. Returns undefined if all can.
+ * Explains why some reader cannot take a value: it is nested too deep, has a key `__proto__`, which some readers
+ * obey, or half of a letter, which UTF-8 cannot hold. Returns undefined if all readers can take it.
  */
 export function findUnreadable(value: unknown, maxDepth: number): string | undefined {
   const open: [value: unknown, depth: number][] = [[value, 1]];
@@ -250,7 +250,7 @@ class ValidText {
     return value;
   }
 
-  /** Reads a value that is nested too deep for the stack. Of a foreign one, `JSON.parse` keeps what it can. */
+  /** Handles a value that is nested too deep for this reader: leaves a foreign one to `JSON.parse`, and refuses any other. */
   #deep(): JsonValue {
     if (this.#foreign === undefined) throw new SyntaxError(`nested deeper than ${MAX_DEPTH}`);
     const first = this.#next();

@@ -31,14 +31,14 @@ export function namePlatform(platform: NodeJS.Platform = process.platform): stri
   return platform === 'darwin' ? 'macOS' : platform === 'win32' ? 'Windows' : platform;
 }
 
-/** Returns the folder in which the system keeps things of its user that can be fetched again. */
+/** Returns the system's folder for cached files of its user. */
 function findUserCache(environment: NodeJS.ProcessEnv): string {
   const home = os.homedir();
   if (process.platform === 'win32') return environment.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local');
   return process.platform === 'darwin' ? path.join(home, 'Library', 'Caches') : path.join(home, '.cache');
 }
 
-/** Returns the folder of the mesh's own things that can be fetched again: libraries, models, peers in other languages. */
+/** Returns the folder of the mesh's own cached files: libraries, models, peers in other languages. */
 export function findCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   return path.join(environment.XDG_CACHE_HOME || findUserCache(environment), 'gaia-mesh');
 }

@@ -1,16 +1,16 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 interface EventBounds {
-  /** Maximum characters of an event. One that is whole within one chunk of the stream may have more. */
+  /** Maximum characters of an event; an event that arrives whole in one chunk may be longer. */
   readonly maxCharacters: number;
   /** Maximum bytes of the stream. */
   readonly maxBytes?: number | undefined;
-  /** Creates the error for more. */
+  /** Creates the error for an event or a stream beyond its bound. */
   readonly tooLong: () => Error;
 }
 
 interface ServerEvent extends EventSourceMessage {
-  /** Time to wait before a new connection, where the server has named one since the last event. */
+  /** Time to wait before a new connection, if the server has named one since the last event. */
   readonly retryMs?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function* readServerEvents(
   yield* events;
 }
 
-/** Parses the text of a stream that has ended, as a log has it. */
+/** Parses the whole text of a stream, for example from a log. */
 export function parseServerEvents(text: string): EventSourceMessage[] {
   const events: EventSourceMessage[] = [];
   createParser({ onEvent: (event) => events.push(event) }).feed(`${text}\n\n`);

@@ -14,7 +14,7 @@ process.once('exit', () => {
     try {
       flush();
     } catch {
-      // The disk may be full; the process ends, and has said so if a command depends on the file.
+      // The disk may be full. The process ends anyway, and commands that need the file have reported the error.
     }
 });
 
@@ -22,9 +22,9 @@ interface AppendFileOptions {
   /** Name of the file in messages, such as `log`. */
   readonly what: string;
   /**
-   * `each`: lines are in the file when the call returns. `soon`: within 20 ms, many of them in one system call.
-   * Both outlive the end of the process by itself, and what was written outlives a kill; nothing waits for the
-   * disk, which would take up to 15 ms while a task's clock runs.
+   * `each`: lines are in the file when the call returns. `soon`: they are in it within 20 ms, many of them by one
+   * system call. All lines survive an exit of the process, and those in the file survive a kill. No call waits
+   * for the disk, which would take up to 15 ms while a task's clock runs.
    */
   readonly durability: 'each' | 'soon';
   readonly maxBytes: number;
@@ -113,7 +113,7 @@ export class AppendFile {
     this.#isFull = false;
   }
 
-  /** Closes the file; what is appended afterwards is discarded. An impatient second Ctrl-C closes it twice. */
+  /** Closes the file; later lines are discarded. It may be called twice, as by a second Ctrl-C. */
   close(): void {
     if (this.#isClosed) return;
     this.flush();

@@ -3,7 +3,7 @@ import { readSystemCode } from '../../contracts/errors.ts';
 
 /** Flags that refuse links and do not block on pipes. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-/** Codes of opening a path at which there is no file, or something else. */
+/** Error codes for a path at which there is no file, or no regular one. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -15,13 +15,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Opens a file in a folder that an agent can write. Returns undefined if there is no regular file: an agent that
- * puts a link or a pipe in its place stops nothing, and shows nothing. The caller closes the descriptor.
+ * Opens a file in a folder that an agent can write. Returns undefined if there is no regular file: a link or a
+ * pipe that an agent puts in its place neither blocks this process nor leads to another file. The caller closes
+ * the descriptor.
  */
 export function openUntrustedFile(file: string): number | undefined {
   let descriptor: number;
   try {
-    // Most agents never write the files that every task looks for: an error with its stack would cost more than the rest.
+    // Most agents never write the files that every task looks for, and creating an error costs more than this check.
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
     descriptor = openSync(file, OPEN_FLAGS);
   } catch (error) {
@@ -36,7 +37,7 @@ export function openUntrustedFile(file: string): number | undefined {
 /** The end of a file, from the beginning of a line. */
 export interface FileEnd {
   readonly text: string;
-  /** There is more before it. */
+  /** True if the file has more text before this. */
   readonly isCut: boolean;
 }
 

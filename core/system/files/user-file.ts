@@ -9,8 +9,8 @@ import {
 } from '../../contracts/errors.ts';
 
 /**
- * Flags with which opening never waits: a pipe without a writer is opened at once, and its kind is then asked
- * of the open file, so that nothing can take its place in between.
+ * Flags with which opening never waits, even for a pipe without a writer. The kind of the file is checked after
+ * it is open, so that it cannot be replaced between the check and the opening.
  */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Bytes by which the buffer of a file grows whose size is unknown, such as one below `/proc`. */

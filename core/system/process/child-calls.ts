@@ -9,7 +9,7 @@ interface Call {
   readonly reject: (error: MeshError) => void;
 }
 
-/** Numbered calls to a child process over its channel, each of which is answered, rejected at its end, or out of time. */
+/** Numbered calls to a child process over its channel. The child answers each, or it is rejected after its time or at the child's end. */
 export class ChildCalls {
   readonly #child: ChildProcess;
   readonly #fail: (why: string) => MeshError;

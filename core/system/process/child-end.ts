@@ -21,7 +21,7 @@ export async function awaitChildEnd(child: ChildProcess): Promise<ChildEnd> {
   // Node does not emit `close` for a child whose channel was closed on this side.
   child.once('exit', (code, signal) => resolve({ code, signal }));
   child.on('error', (error) => {
-    // The exit of a started process reports its end; this may be a message that came too late for it.
+    // The end of a started process is reported by `exit`; this error may be a message that came too late for it.
     if (child.pid === undefined) resolve({ code: null, signal: null, error });
   });
   const end = await promise;

@@ -29,7 +29,7 @@ import { isolateCommand } from './without-network.ts';
 export interface Job<Input, Answer, Event = never> {
   readonly program: URL;
   readonly name: string;
-  /** Loads what the work needs, and returns the work; in the process alone, before its time begins. */
+  /** Loads the modules that the work needs, and returns the work. Only the process calls it, before the time of a job begins. */
   readonly load: () => Promise<Work<Input, Answer, Event>>;
   readonly rights: JobRights;
 }
@@ -41,16 +41,16 @@ interface JobRights {
   readonly threads?: boolean;
   /** Allows SQLite, which opens files that Node's permissions refuse: only for work that restricts it itself. */
   readonly sqlite?: boolean;
-  /** Gives the process all that this one has: for code that runs in this process, too, such as a user's adapter. */
+  /** Gives the process all rights of this one, for code that also runs in this process, such as a user's adapter. */
   readonly all?: boolean;
-  /** Whatever the work throws is the fault of its input, and no bug: for libraries that throw anything over broken bytes. */
+  /** Blames the input for any error of the work, and reports no bug: some libraries throw any kind of error over broken bytes. */
   readonly blamesInput?: boolean;
 }
 
 /** The outcome of a job; `stopped` gives the reason for a missing answer, to follow "it was not done:". */
 type JobOutcome<Answer> = { readonly answer: Answer } | { readonly stopped: string };
 
-/** A line from the process: where it begins, events, and the end. */
+/** A line from the process: the bytes of memory that it has when it is ready, events, printed text, or the end of a job. */
 type Message<Answer, Event> =
   | { readonly ready: number }
   | { readonly event: Event }
@@ -87,10 +87,10 @@ export function defineJob<Input, Answer, Event = never>(
 const queues = new Map<string, Promise<PQueue>>();
 
 /**
- * Runs a job, in a process that waits for one if there is one.
+ * Runs a job, in an idle process if there is one.
  *
- * @param onEvent receives what the work reports; its time begins anew with each report. Returns true to end the job
- * @throws MeshError as the work threw it; `tool` if too many wait. An `Error` with the stack of a bug in the work
+ * @param onEvent receives the reports of the work, each of which restarts its time; it returns true to end the job
+ * @throws MeshError as the work threw it; `tool` if too many jobs wait; an `Error` with the stack of a bug in the work
  */
 export async function runJob<Input, Answer, Event>(
   job: Job<Input, Answer, Event>,
@@ -211,11 +211,11 @@ interface Attention {
   readonly onEnd: (why: string) => void;
 }
 
-/** The parent's end. */
+/** The parent's end of a process for jobs. */
 class JobProcess {
   readonly name: string;
   readonly megabytes: number;
-  /** Number of jobs that it has had. */
+  /** Number of jobs that it has done. */
   jobs = 0;
   readonly #child: ChildProcess;
   readonly #release: () => void;
@@ -236,7 +236,7 @@ class JobProcess {
       this.#printed = (this.#printed + text).slice(-JOB_LIMITS.printedCharacters);
     });
     (stdio[ANSWERS] as Readable | null)?.on('data', (bytes: Buffer) => this.#take(bytes));
-    // A process that ended early does not read the rest; its end says more.
+    // A process that ended early does not read the rest of its input. How it ended explains more than this error.
     stdin?.on('error', () => stdin.destroy());
     void awaitChildEnd(this.#child).then((end) => {
       this.#release();
@@ -244,7 +244,7 @@ class JobProcess {
     });
   }
 
-  /** Sends what comes from the process to `attention` from now on. */
+  /** Passes messages and the end of the process to `attention` from now on. */
   attend(attention: Attention): void {
     this.#attention = attention;
     if (this.#end !== undefined) attention.onEnd(this.#end);
@@ -258,11 +258,11 @@ class JobProcess {
     this.#child.stdin?.write(bytes);
   }
 
-  /** Bounds the memory that the process may take besides what it has, including that beside its heap. */
+  /** Bounds the memory that the process may take in addition to `dataBytes`, inside and outside of its heap. */
   async boundMemory(dataBytes: number): Promise<void> {
     if (dataBytes === 0 || !canHave('prlimit')) return;
     const limit = dataBytes + this.megabytes * MEGABYTE;
-    // Without the program there is no such bound, as on other systems than Linux.
+    // Without `prlimit` there is no such bound, as on other systems than Linux.
     await promisify(execFile)('prlimit', [
       '--pid',
       `${this.#child.pid}`,
@@ -336,7 +336,7 @@ function buildCommand({ program, name, rights }: Job<never, unknown, unknown>, {
     return { program: process.execPath, args: [...heap, file], environment };
   }
   const command = isolateCommand([
-    // Without this flag Node passes those of a restricted parent to its child, which could then do whatever the parent may.
+    // Without this flag a child inherits the permissions of a restricted parent, and could then do all that the parent may.
     '--permission',
     '--disallow-code-generation-from-strings',
     ...(rights.sqlite === true ? [] : ['--no-experimental-sqlite']),
@@ -350,25 +350,25 @@ function buildCommand({ program, name, rights }: Job<never, unknown, unknown>, {
 
 const OWN_STATUS = '/proc/self/status';
 
-/** Runs the process's end: it takes one input after the other, until its parent has gone. */
+/** Runs the process's own end: works on one input after the other until its parent has gone. */
 async function serve<Input, Answer, Event>(
   load: () => Promise<Work<Input, Answer, Event>>,
   { blamesInput }: JobRights,
 ): Promise<void> {
   delete process.env[JOB_VARIABLE];
-  // The call returns when all is written, so that what was said before a crash or an endless loop is known.
+  // The write is synchronous, so that the parent receives all messages from before a crash or an endless loop.
   const say = (message: Message<Answer, Event>) => writeFileSync(ANSWERS, `${JSON.stringify(message)}\n`);
   for (const stream of [process.stdout, process.stderr])
     stream.write = (text: string | Uint8Array) => {
       say({ printed: `${text}` });
       return true;
     };
-  // Only libraries throw outside of every promise here, over broken bytes.
+  // Only libraries throw outside of a promise here, when their input is broken.
   process.on('uncaughtException', (error) => {
     say(describeError(error, true));
     process.exit(1);
   });
-  // The module that defines the work is not evaluated to its end yet.
+  // Wait until the module that defines the work has been evaluated.
   await new Promise(setImmediate);
   const work = await load();
   say({ ready: 1024 * Number(/VmData:\s*(\d+)/.exec(readLinuxFile(OWN_STATUS) ?? '')?.[1] ?? 0) });

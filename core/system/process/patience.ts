@@ -10,8 +10,8 @@ const CORES = os.availableParallelism();
 
 /**
  * Calls `onEnd` after `ms` of time that a process could use: on a machine with ten processes per core it
- * takes ten times as long. A limit that is generous on an idle machine therefore fails no one on a busy one,
- * and time in which this process was itself suspended does not count. Returns a function that cancels the
+ * takes ten times as long. A limit that is generous on an idle machine is therefore also generous on a busy
+ * one, and time in which this process was itself suspended does not count. Returns a function that cancels the
  * wait.
  */
 export function waitPatiently(

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { canHave } from '../platform.ts';
 
-/** `unshare` becomes the program that it starts: same process, same signals. */
+/** `unshare` replaces itself with the program, which keeps its process id and receives its signals. */
 const UNSHARE = [
   'unshare',
   '--net',
@@ -12,15 +12,15 @@ const UNSHARE = [
 let namespaces: boolean | undefined;
 
 /**
- * Begins to try whether {@link hasNamespaces} holds. To make a namespace takes 5 to 15 ms: a command that will start
- * agents tries it while it reads its configuration.
+ * Begins to find out whether {@link hasNamespaces} is true. Making a namespace takes 5 to 15 ms, so a command that will
+ * start agents tries it while it reads its configuration.
  */
 export function tryNamespaces(): void {
   if (namespaces !== undefined || !canHave('namespaces')) return;
   const [program, ...args] = UNSHARE;
   const child = spawn(program, [...args, 'true'], { stdio: 'ignore' });
   child.once('error', () => undefined);
-  // A child that a signal ended says nothing.
+  // A child that was ended by a signal gives no answer.
   child.once('exit', (code) => {
     if (code !== null) namespaces ??= code === 0;
   });
