@@ -28,7 +28,7 @@ const sentSchema = z.looseObject({
 });
 const beganSchema = z.looseObject({ began: z.string() });
 
-/** Maximum bytes of a line; reading of a log stops there, since a line with a large packet has less. */
+/** Maximum bytes of a line. Even lines of large packets are shorter, so that reading stops at a longer one. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 /** Time for which the reading of a log may hold up signals and timers. */
 const PAUSE_EVERY_MS = 20;

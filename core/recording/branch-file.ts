@@ -14,7 +14,7 @@ const packetSchema = z.strictObject({
   to: z.string().optional(),
   type: z.string(),
   tag: z.string().optional(),
-  /** Digest of the payload that caused it: it tells to which of two requests a packet replies. */
+  /** Digest of the payload that caused the packet: it shows to which of two requests the packet replies. */
   cause: z.string().optional(),
   payload: object,
 });

@@ -214,7 +214,7 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(text, `${file}:${RECORDING_FILE}`);
 }
 
-/** Our other files and people's lists of questions: the kind, a field that each has near its beginning, and the way to open it. */
+/** Other files of ours, and lists of questions: the kind, a pattern near the beginning of each, and the command that opens it. */
 const OTHER_JSON: readonly (readonly [string, RegExp, string?])[] = [
   ['a log', /^\{"level"\s*:/, 'logs prints it'],
   ['the metrics of a run', /"(pkt_cnt|header_overhead|token_sum)"\s*:/, 'the archive lies beside it'],
@@ -242,11 +242,11 @@ function refuseOtherFile(file: string, isArchiveWanted: boolean): void {
   );
 }
 
-/** Returns what begins with these bytes; undefined if it may be what was wanted. */
+/** Names the kind of file that begins with these bytes; undefined if it may be the wanted file. */
 function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | undefined {
   if (start.length === 0) return 'empty';
   const text = (isGzip(start) ? gunzipStart(start) : start).toString('utf8');
-  // Readers of archives name their own faults. A small archive holds its recording near the beginning.
+  // This is an archive, whose reader names faults. It is checked first, since a small archive has a recording near its beginning.
   if (text.slice(257, 262) === 'ustar') return undefined;
   if (text.includes('"gaia-mesh-recording"'))
     return isArchiveWanted ? 'a recording without the rest of its run' : undefined;
@@ -259,7 +259,7 @@ function recogniseOtherFile(start: Buffer, isArchiveWanted: boolean): string | u
 
 const findOurJson = (text: string) => OTHER_JSON.find(([, field]) => field.test(text));
 
-/** Returns what our file begins with this text; undefined for others' files. */
+/** Names the kind of our file that begins with this text; undefined for other files. */
 export const recogniseOurJson = (text: string): string | undefined => findOurJson(text)?.[0];
 
 /**

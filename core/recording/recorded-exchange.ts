@@ -46,7 +46,7 @@ export function parseExchanges(log: string): RecordedExchange[] {
   const exchanges: RecordedExchange[] = [];
   for (const line of log.split('\n')) {
     const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-    // Such a line is the logger's own.
+    // The logger itself wrote a line that does not match.
     if (!parsed.success) continue;
     const { data } = parsed;
     const ofTask = texts.get(data.task_id) ?? new Map<string, string>();

@@ -42,7 +42,7 @@ export async function readRecordedReplies(archive: string): Promise<RecordedRepl
 
 function parseReplyLine(line: string): RecordedReply[] {
   const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-  // The line is a text, which replies do not need, or the logger's own.
+  // The line is a text, which replies do not need, or a line of the logger itself.
   if (!parsed.success || 'text' in parsed.data) return [];
   const { key, role, model, reply, prompt_tokens, completion_tokens, counts } = parsed.data;
   return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, counts }];

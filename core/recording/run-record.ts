@@ -58,7 +58,7 @@ interface EarlierPacket extends Pick<Packet, 'id' | 'from'> {
   readonly order: number;
 }
 
-/** The last packet of a kind, and the last one of another sender than its own. */
+/** The last packet of a kind, and the last one before it from a different sender. */
 interface LastPackets {
   last: EarlierPacket;
   other: EarlierPacket | undefined;
@@ -110,7 +110,7 @@ export class Causes {
     return last && { cause: last.id, isCauseInferred: true };
   }
 
-  /** Returns the last packet of one of the types that the sender of `packet` received; undefined is any type. */
+  /** Returns the last packet of one of the types that the sender of `packet` received; the type undefined stands for any. */
   #findLast({ task_id, from }: Caused, types: readonly (string | undefined)[]): EarlierPacket | undefined {
     const ofTask = this.#byTask.get(task_id);
     let found: EarlierPacket | undefined;

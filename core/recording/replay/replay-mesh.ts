@@ -274,7 +274,7 @@ function sumSessionTimes(
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }
 
-/** Maximum agents of a recording: it may come from a stranger and name a thousand. */
+/** Default maximum of agents in a recording, which may come from a stranger and name a thousand. */
 const MAX_REPLAYED_AGENTS = 64;
 
 /** Subscription of an agent that never sends: it receives everything but works on nothing. */
