@@ -12,7 +12,7 @@ export function drawBelow(random: Random, count: number): number {
   return Math.floor(random.uniform() * count);
 }
 
-/** Senders and addressees of random packets: adapters that sign write for members of a run only. */
+/** Senders and addressees of random packets, which are members of the run because some adapters sign only for members. */
 export const RANDOM_NODES = ['a', 'b-2', 'extractor.1', 'did:key:w', '0'.repeat(64)];
 
 /** Returns a valid packet, its keys in any order. */
@@ -57,7 +57,7 @@ const TEXTS = [
   'null',
 ];
 
-/** Returns a text, mostly of letters with a meaning in some format, or of code points from anywhere in Unicode. */
+/** Returns one of the texts that some format treats specially, or random code points from ASCII up to all of Unicode. */
 function drawText(random: Random, minLength: number): string {
   if (random.uniform() < 0.3) return drawItem(random, TEXTS);
   const limit = drawItem(random, [0x80, 0x800, 0x1_0000, 0x11_0000]);

@@ -33,7 +33,7 @@ export function checkSmallest(
     check(run, packet);
   } catch (error) {
     const found = shrinkFailure(packet, (candidate) => check(run.again(), candidate));
-    // The packet fails only after others.
+    // The packet fails only after other packets on the same run, not in a fresh one.
     if (found === undefined) throw error;
     const text = JSON.stringify(found.packet);
     const isLong = text.length > MAX_SHOWN;

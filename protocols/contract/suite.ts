@@ -189,9 +189,9 @@ function checkTrailingBytes(run: ContractRun, packet: Packet): void {
   }
 }
 
-/** Bits at the start, where formats have their tags and lengths: each is flipped. */
+/** Number of bits at the start, where formats have tags and lengths, that are all flipped. */
 const FLIPPED_WHOLE_BITS = 64 * 8;
-/** Distance of the bits that are flipped behind them: it has no factor in common with 8, so that every bit of a byte has its turn. */
+/** Distance of the later bits that are flipped. It shares no factor with 8, so that every bit position of a byte has its turn. */
 const FLIP_STEP = 5;
 
 function checkBitFlips(run: ContractRun): void {
@@ -203,7 +203,7 @@ function checkBitFlips(run: ContractRun): void {
   }
 }
 
-/** Blobs that a check draws; `npm run fuzz` draws as many as there is time for. */
+/** Number of blobs that a check draws; `npm run fuzz` draws as many as its time allows. */
 const DRAWS = 400;
 
 function checkRandomBytes(run: ContractRun): void {

@@ -16,8 +16,8 @@ import { fullPacket } from './samples.ts';
 
 /**
  * Writes envelopes that an adapter's `encode` never would: with a key twice, in another order, with a value
- * of the wrong type. It is optional: with one filled in, the suite tries on the reader what other programs
- * might send it.
+ * of the wrong type. It is optional: with a writer, the suite tests how the reader handles envelopes that other
+ * programs might send.
  */
 export interface EnvelopeWriter {
   /**
@@ -27,7 +27,7 @@ export interface EnvelopeWriter {
    * depends on it.
    */
   write(envelope: JsonObject, choose: (ways: number) => number): Uint8Array | undefined;
-  /** Reads a blob as `write` would take it. Only adapters whose envelope differs from the packet's own keys need it. */
+  /** Reads a blob into an envelope for `write`. Only adapters whose envelope has other keys than the packet need it. */
   read?(blob: Uint8Array): JsonObject;
   /**
    * Writes like {@link write}, with lists nested `depth` deep in place of the text `§deep`. The depth is not
@@ -112,7 +112,7 @@ function checkEach(check: (run: ContractRun, writer: EnvelopeWriter, packet: Pac
 function checkTwice(run: ContractRun, writer: EnvelopeWriter, packet: Packet): void {
   for (const { path, key } of listMembers(readEnvelope(run, writer, packet), packet.payload)) {
     for (const isFirst of [true, false]) {
-      // The repeated key has the same letters once, and once others, where a format can escape them.
+      // The key is repeated with the same letters, and then with escaped ones if the format has escapes.
       for (const choose of [plainly, (ways: number) => ways - 1]) {
         let isHeadKey = false;
         const envelope = changeObject(readEnvelope(run, writer, packet), path, (members) => {
