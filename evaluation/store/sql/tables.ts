@@ -7,8 +7,7 @@ import type { SqlDatabase } from './sql-database.ts';
 
 /**
  * The version of the tables. {@link prepareTables} refuses any other one: a change of the tables must raise the version and add a
- * step that upgrades older stores.
- * Versions 1 to 4 had a column for each field of a record; no release wrote them.
+ * step that upgrades older stores. Versions 1 to 4 had a column for each field of a record; no release wrote them.
  */
 const SCHEMA_VERSION = 5;
 
