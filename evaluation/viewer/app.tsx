@@ -7,7 +7,7 @@ import { Notes, Title } from './parts.tsx';
 import { ResultPage } from './result-page.tsx';
 import { type Column, ResultTable, Verdict } from './result-table.tsx';
 
-/** The whole of a page, whatever it shows. */
+/** A whole page, with a running command, a folder of results or one result. */
 export function App({ data }: { readonly data: PageContent & PageOrigin }) {
   return (
     <Shell origin={data}>
@@ -27,7 +27,7 @@ interface ShellProps {
   readonly children: ComponentChildren;
 }
 
-/** The frame of every page: a bar with the names of its parts, and below it the answer. */
+/** The frame of every page: a bar with the names of its parts, the content, and the origin of the page at its foot. */
 function Shell({ origin, children }: ShellProps) {
   const [parts, setParts] = useState<readonly { id: string; name: string }[]>([]);
   const main = useRef<HTMLElement>(null);
@@ -91,7 +91,7 @@ function Mark() {
 
 type Item = FolderPlace['items'][number];
 
-/** Says how many results there are of which kind: `6 runs, 1 batch, 2 comparisons`. */
+/** Counts the results by kind: `6 runs, 1 batch, 2 comparisons`. */
 function describeItems(items: readonly Item[]): string {
   const counts = [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, { length }]) =>
     kind === 'batch' && length > 1 ? `${length}\u00a0batches` : formatCounted(length, kind),
@@ -99,7 +99,7 @@ function describeItems(items: readonly Item[]): string {
   return counts.length === 0 ? 'No results here yet' : counts.join(', ');
 }
 
-/** The list of what is in a folder of results; each has a page of its own. */
+/** The list of the results in a folder, each with a link to its page. */
 function FolderPage({ page }: { readonly page: FolderPlace }) {
   const { items, left, title } = page;
   const columns: Column<Item>[] = [

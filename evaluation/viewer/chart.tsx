@@ -4,15 +4,15 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
 
 interface ChartProps {
-  /** A description for those who do not see the chart. */
+  /** A description for people who cannot see the chart. */
   readonly label: string;
   /** Describes the chart for a width in pixels. */
   readonly draw: (width: number) => PlotOptions;
-  /** Changes when the chart is to be drawn again. */
+  /** A value whose change makes the chart be drawn again. */
   readonly of: unknown;
 }
 
-/** The one way in which charts with axes come onto a page. */
+/** A chart with axes. All such charts of the pages are drawn by this component. */
 export function Chart({ label, draw, of }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -33,7 +33,7 @@ export function Chart({ label, draw, of }: ChartProps) {
       className: 'chart',
       ariaLabel: label,
     });
-    // The page's policy allows no style sheet but its own, which has these rules.
+    // The page's policy allows only its own style sheet, which already has these rules.
     for (const style of svg.querySelectorAll('style')) style.remove();
     for (const group of svg.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label');
     svg.setAttribute('role', 'img');
@@ -46,7 +46,7 @@ export function Chart({ label, draw, of }: ChartProps) {
   );
 }
 
-/** Round numbers on a logarithmic axis: 1, 2, 5, 10, … as many as there is room for. */
+/** Lists round numbers for a logarithmic axis (1, 2, 5, 10, …), about as many as `most`. */
 export function listLogTicks(low: number, high: number, most: number): number[] {
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
@@ -59,7 +59,7 @@ export function listLogTicks(low: number, high: number, most: number): number[] 
   return ticks.filter((_, index) => index % stride === 0);
 }
 
-/** Round ratios around 1, as many as there is room for. */
+/** Lists round ratios around 1 with enough distance between them to be readable. */
 export function listRatioTicks(low: number, high: number): number[] {
   const wide = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000];
   const near = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5];
@@ -81,15 +81,15 @@ interface ForestScale {
   readonly low: number;
   readonly high: number;
   readonly isLog: boolean;
-  /** A band through all rows, such as what the null arm came to. */
+  /** A band through all rows, such as the interval of the null arm. */
   readonly band?: readonly [low: number, high: number] | undefined;
-  /** The value at which nothing differs. */
+  /** The value that means no difference. */
   readonly zero: number;
   readonly ticks: readonly number[];
   readonly format: (value: number) => string;
 }
 
-/** Width of a forest plot in units of its own; it takes the width of its column. */
+/** Width of a forest plot in its own units; on the page it is as wide as its column. */
 const FOREST = 300;
 const MARGIN = 14;
 
@@ -141,7 +141,7 @@ export interface StackPart {
   readonly hue: string;
 }
 
-/** Parts on both sides of nothing: what adds is on the right of it, what saves on the left. */
+/** A bar of parts on both sides of zero: costs stand on the right, savings on the left. */
 export function Stack({ parts, low, high }: { parts: readonly StackPart[]; low: number; high: number }) {
   const scale = (value: number) => ((value - low) / (high - low || 1)) * FOREST;
   let [left, right] = [0, 0];

@@ -1,6 +1,6 @@
 import { count, formatDecimals } from '../terminal/table.ts';
 
-/** Figures and texts that only pages have; tables share those of the terminal. */
+/** Formats that only pages use; tables use those of the terminal. */
 
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const tick = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
@@ -46,7 +46,7 @@ export function formatTick(value: number): string {
 
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
 
-/** Replaces characters that nobody sees, or that turn the order of others round, by their escapes: `\u202e`. */
+/** Replaces characters that are invisible, or that reverse the order of others, by their escapes: `\u202e`. */
 export function showHidden(text: string): string {
   return text.replaceAll(HIDDEN, (character) =>
     Array.from(

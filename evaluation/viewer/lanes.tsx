@@ -12,20 +12,20 @@ interface LanesProps {
   readonly flow: PacketColumns;
   /** Indexes of the packets that are shown, ascending. */
   readonly shown: readonly number[];
-  /** Nodes that a packet led to: the arrow ends there. */
+  /** Returns the nodes at which the arrows of a packet end: those that reacted to it. */
   readonly ends: (packet: number) => readonly number[];
   readonly isFinal: (packet: number) => boolean;
   readonly selected: number | null;
   readonly onSelect: (packet: number) => void;
 }
 
-/** Lanes that a chart has room for: those with the most packets. */
+/** Maximum lanes of a chart; the nodes with the most packets get them. */
 const MAX_LANES = 24;
 const LABEL_ROOM = { wide: 132, narrow: 76 };
 const AXIS_HEIGHT = 26;
-/** Pixels within which a click meets an arrow. */
+/** Maximum distance in pixels between a click and the arrow that it selects. */
 const REACH = 10;
-/** The shortest time that a view can hold, in microseconds. */
+/** The shortest time that a view can show, in microseconds. */
 const SHORTEST_US = 20;
 
 interface View {
@@ -180,7 +180,7 @@ function describePacket(flow: PacketColumns, packet: number): string {
   return `${toLine(types[type[packet] ?? 0] ?? '', 60)} of ${nameNode(flow, from[packet] ?? 0)}, ${formatBytes(bytes[packet] ?? 0)}, at ${formatMs((at[packet] ?? 0) / 1000)}`;
 }
 
-/** Finds the time that all packets and tools take. */
+/** Returns the view that shows all packets and the work of their tools. */
 function findWhole({ at, tool, afterTool }: PacketColumns, shown: readonly number[]): View {
   const [first] = shown;
   const last = shown.at(-1);
@@ -365,7 +365,7 @@ function drawPackets(
   const toX = (time: number) => left + (time - view.from) * scale;
   const toY = (lane: number) => lane * laneHeight + laneHeight / 2 + 4;
   const start = findFrom(flow, shown, view.from);
-  /** Strokes that are drawn already, by their pixel: in a flood one stands for many. */
+  /** Arrows that are drawn already, by their pixel: in a flood, one arrow stands for many. */
   const drawn = new Set<number>();
   const labels: Label[] = [];
   const arrows = new Map<string, Path2D>(
@@ -421,7 +421,7 @@ function drawPackets(
         packet,
         x,
         reach: [toY(lane), ...targets.map(toY)],
-        // The end of a task has its name beside its head, where the chain that led to it has none.
+        // The name of the last packet stands at the head of its arrow, where no other name of its chain stands.
         y: isLast
           ? toY(targets[0] ?? 0) + laneHeight / 2 + 4
           : toY(lane) + (Math.sign((targets[0] ?? 0) - lane) * laneHeight) / 2 + 4,

@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
 import { showHidden } from './format.ts';
 
-/** The parts that every page is made of. */
+/** The components that all pages share. */
 
 interface CardProps {
   readonly title: string;
   readonly about?: ComponentChildren;
   readonly id?: string | undefined;
-  /** Name in the bar at the top of the page; a card without one is not named there. */
+  /** Name of the card in the bar at the top of the page; without it, the bar leaves the card out. */
   readonly nav?: string | undefined;
   /** Controls beside the title. */
   readonly tools?: ComponentChildren;
@@ -32,16 +32,16 @@ export function Card({ title, about, id, nav, tools, size = 'wide', children }: 
 
 interface TitleProps {
   readonly title: string;
-  /** The text of the browser's tab, where it is another. */
+  /** The title of the browser's tab, if it differs. */
   readonly tab?: string;
   /** One or two sentences on what was done. */
   readonly lede?: ComponentChildren;
   readonly command?: string | null | undefined;
-  /** When, where and with what it was made. */
+  /** Facts on when, where and with what the result was made. */
   readonly made?: readonly (string | null | undefined)[];
 }
 
-/** The answer of a page, and what made it. */
+/** The head of a page: its finding, and the command and facts behind it. */
 export function Title({ title, tab = title, lede, command, made = [] }: TitleProps) {
   useEffect(() => {
     document.title = `${tab} · Gaia Mesh`;
@@ -73,7 +73,7 @@ function Command({ text }: { readonly text: string }) {
   );
 }
 
-/** A text in which options of a command, and what stands between backticks, are set as code. */
+/** A text in which options of commands and words between backticks are set as code. */
 export function Prose({ text }: { readonly text: string }) {
   return showHidden(text)
     .split(/`([^`]+)`|(--[a-z][\w-]*(?: \d+(?:\.\d+)?)?)/)
@@ -134,10 +134,10 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
-/** Packets from which a picture takes so long to draw that what is below it waits. */
+/** Number of packets from which on a picture is slow to draw, and the content below it waits. */
 const LARGE_PICTURE = 2000;
 
-/** Draws its content after the page has been painted once if a large picture is above it: a small page is whole at once. */
+/** Content below a picture. If the picture is large, the content is drawn only after the page has been painted once. */
 export function Below({
   packets,
   children,
@@ -160,7 +160,7 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-/** The one form of a warning on every page: what is affected, in a few lines. */
+/** Warnings in a few lines, in the same form on every page. */
 export function Notes({ texts, isAlarm = false }: { texts: readonly string[]; isAlarm?: boolean }) {
   if (texts.length === 0) return null;
   return (
@@ -181,7 +181,7 @@ interface ChoiceProps {
   readonly onChoice: (index: number) => void;
 }
 
-/** Buttons of which one is pressed. */
+/** A row of buttons, one of which is pressed. */
 export function Choice({ label, names, chosen, onChoice }: ChoiceProps) {
   return (
     <fieldset class="choice">
@@ -224,7 +224,7 @@ interface BarPart {
   readonly hue: string;
 }
 
-/** One bar of parts, and below it what each is. */
+/** A bar that is divided into parts, with a legend below it. */
 export function PartsBar({ parts, label }: { readonly parts: readonly BarPart[]; readonly label: string }) {
   const total = parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
   return (
@@ -260,7 +260,7 @@ export function Key({ hue, children }: { readonly hue: string; readonly children
   );
 }
 
-/** A text as it was sent: foreign, perhaps long, with what is hidden in it made visible. */
+/** A text as it was sent. It may be long, and its invisible characters are shown as escapes. */
 export function Source({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
@@ -272,15 +272,15 @@ export function Source({ text, label }: { readonly text: string; readonly label:
 
 interface LoadedProps {
   readonly label: string;
-  /** Changes when another text is to be loaded. */
+  /** A value whose change makes another text be loaded. */
   readonly of: unknown;
   readonly load: () => Promise<string | null>;
-  /** Said where there is no text. */
+  /** The sentence that is shown if there is no text. */
   readonly missing: string;
   readonly show?: (text: string) => ComponentChildren;
 }
 
-/** A text that is loaded when it is opened: from the page's own data, or from the server of a live page. */
+/** A text that is loaded when it is opened, from the page's own data or from the server of a live page. */
 export function Loaded({ label, of, load, missing, show }: LoadedProps) {
   const [text, setText] = useState<string | null | undefined>();
   useEffect(() => {

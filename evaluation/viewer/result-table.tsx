@@ -20,13 +20,13 @@ interface ColumnFacts<Row> {
   readonly cell?: ((row: Row) => ComponentChildren) | undefined;
   /** A drawing in the heading, such as an axis. */
   readonly axis?: ComponentChildren;
-  /** A phone has no room for it. */
+  /** True if the column is left out on a phone. */
   readonly isWide?: boolean | undefined;
-  /** A column of long texts, whose lines break. */
+  /** True for a column of long texts, whose lines may break. */
   readonly isText?: boolean | undefined;
 }
 
-/** A sentence on what the column means, in which unit, and how it was measured: no column of figures is without. */
+/** A column. `explain` says what it means, its unit and how it was measured; every column of figures must have it. */
 export type Column<Row> = ColumnFacts<Row> &
   (
     | { readonly isNumber?: false | undefined; readonly explain?: string | undefined }
@@ -48,7 +48,7 @@ interface ResultTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   /** Opens a row. */
   readonly onOpen?: ((row: Row) => void) | undefined;
-  /** The row that is opened, and what is shown below it. */
+  /** The opened row, and the content below it. */
   readonly opened?: Row | undefined;
   readonly detail?: ((row: Row) => ComponentChildren) | undefined;
   /** Further controls beside the filter. */
@@ -58,16 +58,16 @@ interface ResultTableProps<Row> {
   readonly atFirst?: number | undefined;
 }
 
-/** Rows that are drawn at first, and those that are added at once: with thousands every click would be slow. */
+/** Number of rows that are drawn at first, and that are added at a time: thousands would make every click slow. */
 const ROWS_AT_FIRST = 25;
 const ROWS_AT_ONCE = 100;
-/** Rows from which on a table has a filter. */
+/** Number of rows above which a table has a filter. */
 const MANY_ROWS = 12;
 
-/** A table that can be sorted, filtered, and taken away. */
+/** A table that can be sorted, filtered and copied. */
 export function ResultTable<Row>(props: ResultTableProps<Row>) {
   const { label, rows, tools, atFirst = ROWS_AT_FIRST } = props;
-  // A figure or a text that no row has takes no room.
+  // A column without a value in any row is left out.
   const columns = useMemo(
     () =>
       props.columns.filter(
@@ -275,7 +275,7 @@ function formatValue<Row>({ value, format = String, cell }: Column<Row>, row: Ro
   return own === null ? UNKNOWN : typeof own === 'number' ? format(own) : own;
 }
 
-/** Words columns of the page as those of other outputs: a file has what is found, by its heading. */
+/** Converts columns of the page to those of other outputs, with their headings as keys. */
 function word<Row>(columns: readonly Column<Row>[]): WordedColumn<Row>[] {
   return columns.map((column) => ({
     key: column.header,
@@ -317,7 +317,7 @@ function sortRows<Row>(
   });
 }
 
-/** Words that a badge of its own colour holds in a column of verdicts. */
+/** Words of a verdict that get a badge in a colour of their own. */
 const TONES: Readonly<Record<string, Tone>> = {
   slower: 'bad',
   failed: 'bad',
@@ -345,7 +345,7 @@ export function Verdict({ word }: { readonly word: string }) {
   return word === '' ? null : <Badge tone={readTone(word)}>{word}</Badge>;
 }
 
-/** Makes columns of the page of columns that other outputs have, too; verdicts get badges. */
+/** Converts columns of other outputs to columns of the page; verdicts get badges. */
 export function toPageColumns<Row>(
   columns: readonly WordedColumn<Row>[],
   rows: readonly Row[],

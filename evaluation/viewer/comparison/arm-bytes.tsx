@@ -13,7 +13,7 @@ interface Row {
   readonly parts: readonly StackPart[];
 }
 
-/** Lines of an exchange's bytes in the order in which they lie on each other. */
+/** Lines of an exchange's bytes, in the order in which the bar stacks them. */
 const LINES = [
   { key: 'payload', name: 'payload', hue: '--s1' },
   { key: 'envelope', name: 'envelope', hue: '--s2' },
@@ -40,7 +40,7 @@ function listRows(file: TrafficComparison): Row[] {
   });
 }
 
-/** Bytes by what they are for: what a coding saves is left of nothing, what an envelope costs is right of it. */
+/** Bytes by purpose, as bars around zero: savings of a coding stand on the left, costs such as an envelope on the right. */
 export function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
   const [chosen, setChosen] = useState(0);
   const isWhole = chosen === 1;

@@ -74,7 +74,7 @@ function beginSentence(text: string): string {
 
 const METRICS: readonly Metric[] = ['time', 'cpu', 'saturated', 'first'];
 
-/** Every arm against the baseline, as a forest plot in a table; the band is what the baseline came to against itself. */
+/** A table with a forest plot of every arm against the baseline. The band is the interval of the baseline against itself. */
 function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   const metrics = METRICS.filter((metric) => file.arms.some(({ vs_baseline: vs }) => vs?.[metric] != null));
   const [chosen, setChosen] = useState(0);
@@ -84,7 +84,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   const columns = toPageColumns(
     [
       createNameColumn(file.kind === 'adapters' ? 'adapter' : 'stack'),
-      // The verdict stands beside the name: a phone shows it without scrolling.
+      // The verdict stands beside the name, where a phone shows it without scrolling.
       ...judged.slice(-1),
       { ...bytesRatio, header: 'bytes ×', rank: 1 },
       ...judged.slice(0, -1),
@@ -129,7 +129,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   );
 }
 
-/** Lists the arms, and behind the baseline the null test as an arm of its own. */
+/** Lists the arms, with the null test as an arm of its own after the baseline. */
 function listVerdictRows({ arms, baseline, null_test }: TrafficComparison): ComparedArm[] {
   const same = { ratio: 1, low: 1, high: 1, verdict: 'equal' } as const;
   return arms.flatMap((arm): ComparedArm[] =>
@@ -170,7 +170,7 @@ function createForestColumn(
         ) : null;
       const tone = readTone(formatVerdict(verdict, metric));
       const { ratio: at, high: end } = verdict;
-      // Without an interval there is the ratio alone.
+      // Without an interval, only the ratio is drawn.
       const interval =
         end === null ? { at, low: at, high: at } : { at, low: Math.max(verdict.low, low), high: end };
       return <Forest scale={scale} interval={interval} tone={tone} />;
@@ -178,7 +178,7 @@ function createForestColumn(
   };
 }
 
-/** The tables that the terminal and the Markdown page have, too, with what they say of themselves. */
+/** The same tables, with their notes, as on the terminal and on the Markdown page. */
 function FiguresCard({ sections }: { readonly sections: readonly Section[] }) {
   return (
     <Card title="All figures" id="figures" nav="All figures">

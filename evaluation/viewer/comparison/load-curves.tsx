@@ -8,7 +8,7 @@ import { Card } from '../parts.tsx';
 
 type Curve = NonNullable<StackArm['curve']>;
 
-/** From load to latency, up to the knee and beyond: a small chart for each arm, all on the same axes. */
+/** A small chart of latency by load for each arm, up to its knee and beyond. All charts have the same axes. */
 export function LoadCard({ file: { arms } }: { readonly file: StacksComparison }) {
   const drawn = arms.flatMap(({ name, curve, knee_per_s: knee }) =>
     curve === null ? [] : [{ name: formatName(name), curve, knee }],

@@ -5,13 +5,13 @@ import { Chart, listLogTicks } from '../chart.tsx';
 import { formatTick } from '../format.ts';
 import { Card, Key } from '../parts.tsx';
 
-/** Bins of a factor of ten: narrow enough to see times apart that differ by an eighth. */
+/** Number of bins for a factor of ten: narrow enough to separate times that differ by an eighth. */
 const BINS = 40;
-/** With fewer samples each is a line of its own, since most bins would hold one or none. */
+/** Samples from which on they are drawn in bins. Fewer are drawn as single lines, since most bins would hold one or none. */
 const MANY_SAMPLES = 200;
 const ROW_HEIGHT = 46;
 
-/** The times of all arms on one logarithmic axis: two hills are two kinds of exchange. */
+/** The distribution of the times of all arms on one logarithmic axis. Two peaks show two kinds of exchange. */
 export function SamplesCard({ file }: { readonly file: TrafficComparison }) {
   const arms = file.arms.flatMap(({ name, latency_us: times, samples_us }, index) => {
     const own = file.kind === 'stacks' ? (file.arms[index]?.load.samples_us ?? []) : samples_us.time.flat();
@@ -26,7 +26,7 @@ export function SamplesCard({ file }: { readonly file: TrafficComparison }) {
       },
     ];
   });
-  // One round of each arm is a point, which the table of verdicts has.
+  // With one round of each arm, the chart would repeat the table of verdicts.
   if (file.kind === 'adapters' && arms.length > 0 && arms.every(({ ms }) => ms.length < 2)) return null;
   if (arms.length === 0)
     return (

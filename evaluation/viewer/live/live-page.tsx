@@ -11,10 +11,10 @@ import { Packets } from '../run/packets.tsx';
 import { AgentsCard, AnswersCard } from '../run/tables.tsx';
 import { LiveState, type News } from './state.ts';
 
-/** While a run goes on the page is drawn as often as this, at most. */
+/** Minimum milliseconds between two drawings of the page during a run. */
 const DRAW_EVERY_MS = 250;
 
-/** A command that is running: what happens in it, and in the end its result. */
+/** The page of a running command, which shows its events and at the end its result. */
 export function LivePage({ title }: { readonly title: string }) {
   const { current: state } = useRef(new LiveState());
   const [, setDrawn] = useState(0);
@@ -79,7 +79,7 @@ function Cards({ state }: { readonly state: LiveState }) {
       )}
       {packets.ids.length === 0 ? null : (
         <Packets
-          // The place of an opened packet moves when old packets are dropped.
+          // Dropping old packets moves the index of an opened one, so that the part is built anew.
           key={packets.dropped}
           packets={packets.toColumns()}
           tasks={packets.tasks}
@@ -100,7 +100,7 @@ function Cards({ state }: { readonly state: LiveState }) {
   );
 }
 
-/** Asks the server that the page came from; null where nothing is known. */
+/** Requests a value from the server of the page; the value is null if the server does not know it. */
 async function askServer<Answer>(
   what: string,
   query: Readonly<Record<string, string>> = {},
@@ -111,7 +111,7 @@ async function askServer<Answer>(
   return value;
 }
 
-/** Follows the stream of events; returns a function that leaves it. Events that are known already are skipped. */
+/** Follows the stream of events, without those that are known already. Returns a function that closes the stream. */
 function follow(state: LiveState, onConnection: (is: boolean) => void, draw: () => void): () => void {
   let drawnMs = 0;
   let waiting: number | undefined;
@@ -139,7 +139,7 @@ function follow(state: LiveState, onConnection: (is: boolean) => void, draw: () 
 }
 
 function nameRun({ team, adapter, engine }: RunEvent<'run_began'>): string {
-  // Traffic that no engine took part in names none.
+  // Recorded traffic without an engine is named without one.
   const names = [team, adapter, ...(engine === 'none' ? [] : [engine])];
   return names.map((name) => toLine(name, 80)).join(', ');
 }
@@ -160,7 +160,7 @@ function listFacts(state: LiveState): Fact[] {
     value: formatClock(state.runMs),
     explain: 'Minutes and seconds since the run began.',
   };
-  // A comparison has neither; its figures are in a table of their own.
+  // A comparison has neither agents nor questions; its figures are in a table of their own.
   if (agents.size === 0 && questions.size === 0) return [time];
   const verdicts = Map.groupBy(state.listAnswers(), ({ verdict }) => verdict);
   const sum = (...words: readonly string[]) =>

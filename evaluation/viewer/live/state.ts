@@ -6,7 +6,7 @@ import { type AgentRow, type AnswerRow, judgeAnswer } from '../run/tables.tsx';
 type PacketEvent = RunEvent<'packet' | 'broadcast'>;
 type TaskEnd = RunEvent<'task_ended'>;
 
-/** A question with all that was said of it. */
+/** A question, with its end so far. */
 interface Asked {
   readonly text: string;
   readonly end: Partial<TaskEnd> | null;
@@ -18,16 +18,16 @@ export interface News {
   readonly text: string;
 }
 
-/** Samples of an arm of which its median is taken. */
+/** Maximum samples of an arm from which its median is computed. */
 const MAX_SAMPLES = 1000;
-/** Packets that are drawn and listed; the archive will have the others. */
+/** Maximum packets that are drawn and listed; the archive will have all. */
 const MAX_PACKETS = 5000;
 const DROPPED_AT_ONCE = 1000;
 const MAX_NEWS = 120;
 
-/** Lists that grow as packets come, for the same drawings as those of a finished run. */
+/** The packets of a running command, in the form of those of a finished run, so that the same components draw them. */
 class PacketList {
-  /** Packets that are no longer in the lists. */
+  /** Number of packets that are no longer in the lists. */
   dropped = 0;
   readonly tasks: string[] = [];
   readonly ids: string[] = [];
@@ -45,7 +45,7 @@ class PacketList {
   };
   #startMs = 0;
 
-  /** Returns the packets as a page shows them. What caused them and how long tools took is not known before the end. */
+  /** Returns the packets as a page shows them. Their causes and the times of tools are not known before the end of the run. */
   toColumns(): PacketColumns {
     const unknown = this.ids.map(() => 0);
     const cause = this.ids.map(() => -1);
@@ -100,7 +100,7 @@ const NEW_AGENT: Omit<AgentRow, 'id'> = {
   refused: null,
 };
 
-/** All that is known of a command while it runs, from its events. */
+/** The state of a running command, built from its events. */
 export class LiveState {
   /** Milliseconds since the first event. */
   at = 0;
@@ -111,13 +111,13 @@ export class LiveState {
   totals = { packets: 0, bytes: 0, tokens: 0, unshown: 0 };
   faults = new Map<string, number>();
   arms = new Map<string, { count: number; ms: number[]; bytes: number | null }>();
-  /** The workers of a queued batch; null where the agents are this command's. */
+  /** The workers of a queued batch; null if this command runs the agents itself. */
   workers: RunEvent<'workers'>['workers'] | null = null;
   progress: { readonly share: number; readonly text: string } | null = null;
   end: string | null = null;
-  /** The latest first. */
+  /** Losses, faults and notices, the latest first. */
   news: News[] = [];
-  /** Events that never came: the page was too slow, or came late. */
+  /** Number of events that the page missed, because it was too slow or was opened late. */
   missed = 0;
   #last = 0;
   #startMs: number | undefined;
@@ -169,7 +169,7 @@ export class LiveState {
       case 'totals': {
         const { packets, bytes, tokens, unshown } = event;
         this.totals = { packets, bytes, tokens, unshown };
-        // An agent that this run did not start is there when it says something.
+        // An agent that this run did not start counts as up once it has sent a packet.
         for (const [id, counts] of Object.entries(event.agents))
           this.#setAgent(id, this.agents.get(id)?.state === 'starting' ? { ...counts, state: 'up' } : counts);
         this.faults = new Map(Object.entries(event.faults));
@@ -196,7 +196,7 @@ export class LiveState {
     }
   }
 
-  /** Begins another run: what was known of the one before is in its results. */
+  /** Begins another run, and drops the state of the one before, which has written its results. */
   #begin(event: RunEvent<'run_began'>): void {
     this.run = event;
     this.#runMs = this.at;
@@ -214,7 +214,7 @@ export class LiveState {
     this.packets.findNode(id, agent.tool);
   }
 
-  /** A second end of a question adds to the first: a scorer has judged it. */
+  /** Notes the end of a question. A second end, with the verdict of a scorer, is merged into the first. */
   #endTask(event: TaskEnd): void {
     const before = this.questions.get(event.task_id);
     const known = Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined));
@@ -247,7 +247,7 @@ export class LiveState {
       .reverse();
   }
 
-  /** Sums what models cost: null where a price is not known, undefined where no model was asked. */
+  /** Sums the costs of models: null if a price is not known, undefined if no model was asked. */
   sumCosts(): number | null | undefined {
     const costs = [...this.questions.values()].flatMap(
       ({ end }) => end?.cost_usd ?? (end?.cost_usd === null ? [null] : []),

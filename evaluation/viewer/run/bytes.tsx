@@ -36,7 +36,7 @@ interface Step {
   readonly isSum: boolean;
 }
 
-/** From what agents say to what the sockets carried: every byte on one line. */
+/** A table from the bytes of payloads to the bytes on the sockets; every byte counts on one line. */
 export function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
   const steps = listSteps(metrics);
   const most = Math.max(1, ...steps.map(({ bytes }) => Math.abs(bytes)));

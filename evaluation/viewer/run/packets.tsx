@@ -9,16 +9,16 @@ interface PacketsProps {
   readonly packets: PacketColumns;
   /** Ids of the tasks, by their index. */
   readonly tasks: readonly string[];
-  /** The task whose packets alone are shown. */
+  /** The only task whose packets are shown; null for all tasks. */
   readonly task: string | null;
   readonly onTask: (task: string | null) => void;
-  /** Loads what a packet says, as JSON. */
+  /** Loads the content of a packet as JSON. */
   readonly load: (packet: number) => Promise<string | null>;
-  /** The run goes on: the last packets come first in the table. */
+  /** True while the run goes on: the table then begins with the last packets. */
   readonly isLive?: boolean;
 }
 
-/** The packets of a run: lanes over time, the packet that was opened beside them, and all packets as a table. */
+/** The packets of a run: lanes over time with the opened packet beside them, and a table of all packets. */
 export function Packets({ packets, tasks, task, onTask, load, isLive = false }: PacketsProps) {
   const [selected, setSelected] = useState<number | null>(null);
   const takers = useMemo(() => listTakers(packets), [packets]);
@@ -80,7 +80,7 @@ export function Packets({ packets, tasks, task, onTask, load, isLive = false }: 
 
 const NOBODY: readonly number[] = [];
 
-/** Lists for each packet the nodes that sent something because of it, or those that it was sent to where no cause is known. */
+/** Lists for each packet the nodes that sent a packet because of it, or its recipients if no causes are known. */
 function listTakers({ nodes, cause, from, to }: PacketColumns): readonly (readonly number[])[] {
   const agents = nodes.map((_, node) => node).slice(1);
   if (!cause.some((before) => before >= 0))
@@ -104,7 +104,7 @@ interface InspectorProps extends Pick<PacketsProps, 'packets' | 'load'> {
   readonly onOpen: (packet: number) => void;
 }
 
-/** One packet: what it says, what it came of, and how much of it is around what it says. */
+/** One packet: its content, its cause, and how many of its bytes are not payload. */
 function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
   const { at, bytes, cause, tool, isTimed, from } = packets;
   const to = packets.to[packet] ?? -1;
@@ -150,7 +150,7 @@ function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
   );
 }
 
-/** The bytes of a packet's payload, and those around it on the wire. */
+/** A bar of the bytes of a packet: its payload, and the rest of its frame. */
 function SizeBar({ bytes, text }: { readonly bytes: number; readonly text: string }) {
   const payload = measurePayload(text);
   if (payload === null || bytes === 0) return null;

@@ -8,7 +8,7 @@ import { ByteBridge } from './bytes.tsx';
 import { Packets } from './packets.tsx';
 import { AgentsCard, type AnswerRow, AnswersCard, HopsCard, judgeAnswer } from './tables.tsx';
 
-/** A run: the answer, what happened, and where time and bytes went. */
+/** The page of a run: its answer, its packets, and its time and bytes by purpose. */
 export function RunPage({ run }: { readonly run: RunData }) {
   const { metrics, made, warnings, notes, packets } = run;
   const [task, setTask] = useState<string | null>(null);
@@ -95,7 +95,7 @@ export function RunPage({ run }: { readonly run: RunData }) {
   );
 }
 
-/** Traffic that no engine took part in names none. */
+/** Returns the name of the engine; an empty list for recorded traffic without one. */
 function nameEngine(engine: string): string[] {
   return engine === 'none' ? [] : [`engine ${engine}`];
 }
@@ -211,7 +211,7 @@ function findTrace({ results }: RunData, task: string): string | null {
 
 const detailsOfRuns = new WeakMap<RunData, readonly string[]>();
 
-/** Parses the contents of a run's packets when they are asked for. */
+/** Parses the contents of a run's packets on the first call. */
 function readDetails(run: RunData): readonly string[] {
   const details: readonly string[] = detailsOfRuns.get(run) ?? JSON.parse(run.details);
   detailsOfRuns.set(run, details);
@@ -233,7 +233,7 @@ function listAgents({ metrics }: RunData) {
   }));
 }
 
-/** In the order in which a packet goes through them, what each is, and its colour: thinking first, then the mesh. */
+/** The parts of the time, each with its description and colour: the thinking first, then the mesh. */
 const PARTS = [
   ['engine', 'the engine, which does the thinking', '--s1'],
   ['tool', 'the tool around its engine', '--s3'],

@@ -5,7 +5,7 @@ import { formatMs, toLine } from '../format.ts';
 import { Badge, Card, Loaded, Trace } from '../parts.tsx';
 import { type Column, createCount, ResultTable, toPageColumns, Verdict } from '../result-table.tsx';
 
-/** A question and its answer; null stands for what is not known, or not yet. */
+/** A question and its answer; null stands for a value that is not known, or not yet. */
 export interface AnswerRow {
   readonly id: string;
   readonly question: string | null;
@@ -20,7 +20,7 @@ export interface AnswerRow {
   readonly ms: number | null;
 }
 
-/** Names what became of a question. */
+/** Names the outcome of a question. */
 export function judgeAnswer(status: string, score: number | null): string {
   if (status === 'timeout') return 'out of time';
   if (status !== 'answered') return status;
@@ -37,7 +37,7 @@ interface AnswersCardProps {
   readonly atFirst?: number;
 }
 
-/** Questions with their answers; one that is opened shows its reasoning, and its packets below. */
+/** Questions with their answers. Opening one shows its reasoning, and its packets further down the page. */
 export function AnswersCard({ rows, about, chosen, onChoose, load, atFirst }: AnswersCardProps) {
   const columns: Column<AnswerRow>[] = [
     { header: 'question', isText: true, value: ({ id, question }) => toLine(question ?? id, 160) },
@@ -150,7 +150,7 @@ export function HopsCard({ metrics }: { readonly metrics: RunData['metrics'] }) 
   );
 }
 
-/** An agent; null stands for what is not known, or not yet. */
+/** An agent; null stands for a value that is not known, or not yet. */
 export interface AgentRow {
   readonly id: string;
   readonly tool: string;

@@ -6,7 +6,7 @@ import { toLine } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { type Column, createCount, ResultTable, Verdict } from '../result-table.tsx';
 
-/** Scores of repeated questions: the first is that of first attempts, every later one has seen the questions. */
+/** Scores of repeated questions by cycle. In every cycle after the first, a team has seen the questions before. */
 export function CyclesCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
   const rows = useMemo(
     () => teams.flatMap(({ name, summary }) => (summary.cycles ?? []).map((cycle) => ({ name, ...cycle }))),

@@ -4,7 +4,7 @@ import type { BatchData } from '../../report/batch-data.ts';
 import { count } from '../../terminal/table.ts';
 import { formatCounted, toLine } from '../format.ts';
 
-/** Says who is right the most often, or those who share the place, against the baseline: the one sentence to take away. */
+/** Returns the finding of a batch in one sentence: the team or teams with the most right answers, against the baseline. */
 export function describeFinding({ arms, baseline }: TeamsComparison): string {
   const [first] = arms;
   if (first === undefined) return 'No team was asked';
@@ -57,7 +57,7 @@ export function describeOrigin({ gaia_mesh, asked, repeat, teams, source }: Batc
   );
 }
 
-/** Says what of the batch the page does not hold, and what was lost on the way. */
+/** Lists sentences on the parts of the batch that the page lacks, and its warnings. */
 export function listNotes(batch: BatchData): string[] {
   const { questions, asked, cyclesShown, repeat, warnings, warningsLeft, traceCharacters } = batch;
   return [

@@ -13,21 +13,21 @@ type Made = ReadonlyMap<string, ShownAttempt>;
 
 const NOT_ASKED = 'not asked';
 
-/** Names what a team made of a question. */
+/** Names the outcome of a team's attempt. */
 function judgeAttempt(attempt: ShownAttempt | undefined): string {
   if (attempt === undefined) return NOT_ASKED;
   const { status, correct, cached } = attempt;
   return `${judgeAnswer(status, correct === null ? null : Number(correct))}${cached ? ', cached' : ''}`;
 }
 
-/** Filters by the number of teams that are right, of all; other words are found by the search. */
+/** Filters by the number of teams that are right; the search finds words. */
 const FILTERS: readonly (readonly [name: string, fits: (right: number, teams: number) => boolean])[] = [
   ['all questions', () => true],
   ['teams differ', (right, teams) => right > 0 && right < teams],
   ['no team is right', (right) => right === 0],
 ];
 
-/** Questions down, teams across, wrong answers first; a question opens to what every team made of it. */
+/** A table of questions by teams, wrong answers first. Opening a question shows the attempt of every team. */
 export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
   const { cyclesShown, questions, attempts } = batch;
   const teams = batch.teams.map(({ name }) => name);
@@ -35,7 +35,7 @@ export function QuestionsCard({ batch }: { readonly batch: BatchData }) {
   const [filter, setFilter] = useState('0');
   const [opened, setOpened] = useState<ShownQuestion | undefined>();
   const notes = listNotes(batch);
-  /** By question and team, in the shown cycle. */
+  /** The attempts of the shown cycle, by question and team. */
   const made = useMemo(() => {
     const own = attempts.filter((attempt) => attempt.cycle === Number(cycle));
     const byQuestion = Map.groupBy(own, ({ task_id }) => task_id);

@@ -7,7 +7,7 @@ import { toLine, UNKNOWN } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
 
-/** The share that each team has right, with intervals, and against the baseline. */
+/** The share of right answers of each team, with its interval and its difference to the baseline. */
 export function ScoreCard({ file }: { readonly file: TeamsComparison }) {
   const { arms, baseline } = file;
   const hasBaseline = arms.length > 1;
@@ -39,10 +39,10 @@ export function ScoreCard({ file }: { readonly file: TeamsComparison }) {
     explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
   };
   const columns = [
-    // The verdict stands beside the name: a phone shows it without scrolling.
+    // The verdict stands beside the name, where a phone shows it without scrolling.
     ...toPageColumns<(typeof arms)[number]>(hasBaseline ? [team, right, verdict] : [team, right], arms),
     ...(isScored ? [forest] : []),
-    // The interval is drawn.
+    // The forest plot shows the interval, so that the column has only the accuracy.
     ...toPageColumns<(typeof arms)[number]>(
       [{ ...accuracy, header: 'accuracy', format: (arm) => formatPercent(arm.accuracy) }, lenient],
       arms,
@@ -71,7 +71,7 @@ export function ScoreCard({ file }: { readonly file: TeamsComparison }) {
   );
 }
 
-/** The questions that only one of the two got right, as bars from the middle. */
+/** Creates a column of the questions that only one of two teams got right, as bars from the middle. */
 function createSwingColumn<Row>(rows: readonly Row[], find: (row: Row) => RightVerdict | null): Column<Row> {
   const most = Math.max(1, ...rows.flatMap((row) => [find(row)?.won ?? 0, find(row)?.lost ?? 0]));
   return {
@@ -125,7 +125,7 @@ export function PairsCard({ file }: { readonly file: TeamsComparison }) {
   );
 }
 
-/** Kinds of questions that are shown: a file may name each question's own. */
+/** Maximum kinds of questions that are shown: a file may name a different kind for each question. */
 const MAX_GROUPS = 40;
 
 interface Group {
@@ -133,7 +133,7 @@ interface Group {
   readonly name: string;
 }
 
-/** Accuracy by level and by kind of question, a column a team; the shade is the accuracy. */
+/** Accuracy by level and by kind of question, with a column for each team. The shade of a cell shows its accuracy. */
 export function GroupsCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
   const groups = [...listGroups(teams, 'levels'), ...listGroups(teams, 'categories')];
   if (groups.length === 0) return null;

@@ -18,7 +18,7 @@ interface TeamsPageProps {
   readonly batch?: BatchData;
 }
 
-/** Teams on the same questions: who is right how often, at what cost, and on what. */
+/** The page of teams on the same questions: how often each is right, on which questions, and at what cost. */
 export function TeamsPage({ file, batch }: TeamsPageProps) {
   const { command, measured_at, environment, questions, warnings } = file;
   return (
@@ -57,7 +57,7 @@ function TeamCards({ teams }: Pick<BatchData, 'teams'>) {
   );
 }
 
-/** The cost of all answers of each team, and of a right one. */
+/** The cost of all answers of each team, and for each right answer. */
 function CostCard({ teams }: Pick<BatchData, 'teams'>) {
   const rows = teams.flatMap(({ name, summary: { cached }, use }) => {
     const team = cached === 0 ? toLine(name, 60) : `${toLine(name, 60)} (${count(cached)} cached)`;
@@ -80,7 +80,7 @@ function CostCard({ teams }: Pick<BatchData, 'teams'>) {
 
 const MEASURES = { cost: 'dollars', tokens: 'tokens', bytes: 'bytes' } as const;
 
-/** Names the teams of which no other is right as often for less; empty where that is not known. */
+/** Names the teams that no other team beats at a lower cost; returns an empty text if costs are not known. */
 function describeChoice(teams: readonly TeamFigures[]): string {
   const measure = (['cost', 'tokens', 'bytes'] as const).find((key) =>
     teams.every(({ use }) => (use.perRight[key] ?? 0) > 0),

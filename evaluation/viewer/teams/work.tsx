@@ -7,7 +7,7 @@ import { type Column, ResultTable } from '../result-table.tsx';
 
 type Summary = TeamFigures['summary'];
 
-/** A figure of every team; without a value in any of them it is left out. */
+/** A figure of every team. A figure that no team has is left out. */
 interface FigureRow {
   readonly about: string;
   readonly name: string;
@@ -15,7 +15,7 @@ interface FigureRow {
   readonly format?: (value: number, summary: Summary) => string;
 }
 
-/** Names of tools and roles come from the teams, and a team may make them up. */
+/** Maximum rows, since teams choose the names of tools and roles and may invent any number of them. */
 const MAX_ROWS = 200;
 
 const GAPS: Readonly<Record<keyof Required<Summary['failures']['by_gap']>, string>> = {
