@@ -7,13 +7,13 @@ import { findKnownUse } from '../results/figures.ts';
 import type { TeamSummary } from '../results/summary.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
 
-/** A batch of questions and what came of it. */
+/** A batch of questions with the summaries of its teams. */
 export interface BatchSource {
   readonly batch: FinishedBatch;
   readonly summaries: Readonly<Record<string, TeamSummary>>;
 }
 
-/** A batch as its page gets it: the records of its files and the figures that are computed from them, and no words. */
+/** The data of a batch for its page: records of its files and computed figures. The page itself puts them into words. */
 export interface BatchData extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'repeat'> {
   /** The comparison of the teams as in `comparison.json`, without samples. */
   readonly comparison: TeamsComparison;
@@ -24,14 +24,14 @@ export interface BatchData extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'rep
   /** Attempts of the shown questions in the first cycles. */
   readonly attempts: readonly ShownAttempt[];
   readonly cyclesShown: number;
-  /** Characters to which traces are cut; null where none is. */
+  /** Characters to which traces are cut; null if no trace is cut. */
   readonly traceCharacters: number | null;
   readonly warnings: readonly Warning[];
-  /** Warnings that only the answers file has. */
+  /** Number of warnings that only the answers file has. */
   readonly warningsLeft: number;
 }
 
-/** A team with its settings, its figures, and what it took, answers from the cache included where that is known. */
+/** A team with its settings, its figures, and the resources that it used, with those of cached answers if they are known. */
 export interface TeamFigures {
   readonly name: string;
   readonly settings: BatchHead['teams'][number];
@@ -45,11 +45,11 @@ interface Warning extends Pick<Attempt, 'task_id' | 'team'> {
   readonly text: string;
 }
 
-/** A page of so many questions opens in about a second. */
+/** Maximum questions of a page; it then opens in about a second. */
 const MAX_QUESTIONS = 2000;
-/** Attempts of all questions and teams, in the first cycles for which there is room. */
+/** Maximum attempts of all questions and teams; the page has the first cycles that fit. */
 const MAX_ATTEMPTS = 30_000;
-/** All traces together: with them the page has some 10 MB, which browsers read at once. */
+/** Maximum characters of all traces together; with them the page has some 10 MB, which browsers read at once. */
 const TRACE_CHARACTERS = 8 * 1024 * 1024;
 /** Maximum characters of one trace. */
 const MAX_TRACE_CHARACTERS = 8000;
@@ -58,7 +58,7 @@ const MAX_WARNINGS = 30;
 const MAX_QUESTION_CHARACTERS = 2000;
 const MAX_TRUTH_CHARACTERS = 400;
 
-/** Collects what the page of a batch shows: all of its figures, and as many questions as a page should hold. */
+/** Collects the data for the page of a batch: all of its figures, and as many questions as a page can hold. */
 export function readBatchData(
   { batch, summaries }: BatchSource,
   comparison = compareTeams({ batch, summaries }),

@@ -10,7 +10,7 @@ export type ReportData =
   | { readonly kind: 'blame'; readonly blame: BlameFile }
   | { readonly kind: 'comparison'; readonly comparison: ComparisonFile };
 
-/** A command that is running: its page asks the server for what happens in it. */
+/** A running command, whose page requests its events from the server. */
 interface LivePlace {
   readonly kind: 'live';
   readonly title: string;
@@ -27,9 +27,9 @@ export interface ListedItem {
   readonly question: string;
   /** The answer, or the result in a sentence. */
   readonly answer: string;
-  /** `right`, `wrong`, or how many are right; empty where nothing is known of it. */
+  /** `right`, `wrong`, or the number of right answers; empty if it is not known. */
   readonly verdict: string;
-  /** Team, adapter and engine, or what was compared. */
+  /** Team, adapter and engine, or the compared arms. */
   readonly setting: string;
 }
 

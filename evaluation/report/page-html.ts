@@ -9,15 +9,15 @@ const PAGE = fileURLToPath(new URL('../../dist/viewer.html', import.meta.url));
 const DATA_MARK = '<!-- DATA -->';
 const NO_REQUESTS = "connect-src 'none'";
 
-/** A page as text, and the policy that it works under, which stands in it, too. */
+/** The text of a page, and its content security policy, which the text also contains. */
 interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
 /**
- * Puts data into the page. The page's policy allows its own script and style by their hashes: whatever the data says, nothing else
- * runs. A live page asks the server that it came from for more, and other pages load nothing.
+ * Puts data into the page. The page's policy allows only its own script and style, by their hashes, so that no text in the data can
+ * run. A live page requests more from its own server, and other pages load nothing.
  *
  * @param isListed true if the page belongs to the list of a folder
  */
@@ -44,8 +44,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Formats a value as JSON that can stand in a `<script>` element whatever its texts say: without `<` there is no end of the element, no
- * comment and no other element in it. It parses to the same value.
+ * Formats a value as JSON that is safe in a `<script>` element: without `<`, no text in it can end the element or begin a comment or
+ * another element. It parses to the same value.
  */
 function formatEmbeddedJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (character) => ESCAPES[character] ?? character);

@@ -1,6 +1,6 @@
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 
-/** An attempt, as far as a page has room for it: its long texts are cut, and what it took is added up. */
+/** An attempt in the form that a page shows: long texts are cut, and its resources are summed. */
 export interface ShownAttempt
   extends Pick<
     Attempt,
@@ -23,7 +23,7 @@ export interface ShownAttempt
   readonly use: ReturnType<typeof getUse>;
 }
 
-/** Answers and reasons are mostly short; what is longer is no bare answer. */
+/** Maximum characters of an answer or a reason. A longer text is not a bare answer. */
 const MAX_ANSWER_CHARACTERS = 400;
 
 /** @param room characters of the reasoning that are kept */
@@ -50,14 +50,14 @@ export function showAttempt(attempt: Attempt, room: number): ShownAttempt {
   };
 }
 
-/** Returns `text`, or its beginning and how much is left out. */
+/** Returns `text`, or its beginning with a note on the number of missing characters. */
 export function cutEnd(text: string, most: number): string {
   return text.length <= most
     ? text
     : `${text.slice(0, most).toWellFormed()} [cut: ${text.length - most} more characters]`;
 }
 
-/** A trace begins with the question's way and ends with the answer: what is left out is between. */
+/** Cuts the middle out of a trace, since its beginning has the plan and its end the answer. */
 function cutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
   const half = Math.floor(most / 2);

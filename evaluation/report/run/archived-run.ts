@@ -31,7 +31,7 @@ const manifestSchema = z.object({
   environment: z.object({ cpu: z.string().optional(), cpus: z.number().optional(), node: z.string() }),
 });
 
-/** The origin of a run: when, by which command, on what machine; null where its archive does not say. */
+/** The origin of a run: its time, command and machine; null for each that its archive does not have. */
 export interface Provenance {
   readonly startedAt: string | null;
   readonly command: string | null;
@@ -44,7 +44,7 @@ interface AgentNotes {
   readonly traces: readonly { readonly task_id: string; readonly text: string }[];
 }
 
-/** A run as its archive tells it. */
+/** A run as it is read from its archive. */
 export interface ArchivedRun {
   readonly metrics: RunMetrics;
   /** null for a run that was too long to be recorded. */
@@ -56,7 +56,7 @@ export interface ArchivedRun {
   readonly logs: AgentNotes;
 }
 
-/** @throws MeshError `config` when there is no archive, or what is in it is not a run's */
+/** @throws MeshError `config` when there is no archive, or its content is not that of a run */
 export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
   const texts = await readArchivedTexts(
     archive,
@@ -90,7 +90,7 @@ export async function readArchivedRun(archive: string): Promise<ArchivedRun> {
   };
 }
 
-/** Parses `metrics.json`. Keys that this version does not know are of a later one, and are left out. */
+/** Parses `metrics.json`. Unknown keys come from a later version and are left out. */
 function parseMetrics(text: string, where: string): RunMetrics {
   const value = parseJsonLine(text, z.unknown(), where);
   for (const issue of metricsSchema.safeParse(value).error?.issues ?? []) {
@@ -104,7 +104,7 @@ function parseMetrics(text: string, where: string): RunMetrics {
   return parseJsonLine(JSON.stringify(value), metricsSchema, where);
 }
 
-/** A recording of a header alone is that of a run that was too long. */
+/** Parses the recording; returns null for one that has only a header, because its run was too long. */
 function parseWholeRecording(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
 }
@@ -123,10 +123,10 @@ function parseProvenance(manifest: string): Provenance {
 }
 
 const noteSchema = traceEntrySchema.extend({ task_id: z.string(), time: z.number() });
-/** Agents whose logs are shown, and lines of each: the last ones. */
+/** Maximum agents whose logs are shown, and maximum lines of each, which are the last ones. */
 const MAX_LOGS = 64;
 const MAX_LOG_LINES = 40;
-/** Characters of one task's steps, and of all. */
+/** Maximum characters of the steps of one task, and of all tasks. */
 const MAX_TRACE_CHARACTERS = 16 * 1024;
 const MAX_TRACES_CHARACTERS = 1024 * 1024;
 

@@ -8,7 +8,7 @@ import { count, toOneLine } from '../../terminal/table.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from '../shown-attempt.ts';
 import type { ArchivedRun, Provenance } from './archived-run.ts';
 
-/** Packets of a run on its page, which draws as many without delay. */
+/** Maximum packets of a run on its page, which can draw this many without delay. */
 const MAX_PACKETS = 100_000;
 /** Packets whose contents are on the page. */
 const MAX_DETAILS = 5_000;
@@ -16,25 +16,25 @@ const MAX_DETAILS = 5_000;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** Characters of one packet's JSON, so that it opens at once. */
 const MAX_JSON_CHARACTERS = 16 * 1024;
-/** Answers of a batch on the page, which opens in about a second. */
+/** Maximum answers of a batch on the page, which then opens in about a second. */
 const MAX_RESULTS = 2_000;
 /** Characters of one attempt's reasoning, and of all of them together. */
 const MAX_TRACE_CHARACTERS = 8_000;
 const TRACE_CHARACTERS = 2 * 1024 * 1024;
 
-/** A run as its page gets it: what was measured, as it was written, and no words beyond those that the terminal has, too. */
+/** The data of a run for its page: its measurements as they were written, and texts that the terminal shows as well. */
 export interface RunData {
   readonly metrics: RunMetrics;
   readonly made: Provenance;
-  /** Losses of servers, agents and models outside of the mesh, in words. */
+  /** The warnings of the run, in words. */
   readonly warnings: readonly string[];
   readonly tasks: readonly TaskData[];
   readonly results: readonly AnswerRow[];
   /** null for a run that was too long to be recorded. */
   readonly packets: PacketColumns | null;
-  /** Contents of the first packets, each as JSON, in a list as JSON: a page parses it when one is opened. */
+  /** A JSON list of the contents of the first packets, each a JSON text. The page parses it when a packet is opened. */
   readonly details: string;
-  /** Sentences on what the page does not hold. */
+  /** Sentences on the parts of the run that the page lacks. */
   readonly notes: readonly string[];
   readonly logs: ArchivedRun['logs'];
 }
@@ -49,7 +49,7 @@ interface TaskData {
   readonly question: string | null;
 }
 
-/** The packets of a run in the order in which the hub had them, one list for each property. */
+/** The packets of a run in the order in which the hub received them, with one list for each property. */
 export interface PacketColumns {
   readonly nodes: readonly { readonly id: string; readonly tool: string }[];
   readonly types: readonly string[];
@@ -61,12 +61,12 @@ export interface PacketColumns {
   readonly to: readonly number[];
   /** Index of the packet that caused it, -1 for a document. */
   readonly cause: readonly number[];
-  /** Microseconds since the first packet at which the hub had it. Where no hub recorded it, its place in the order. */
+  /** Microseconds from the first packet's arrival at the hub to that of this one; without a hub, 1,000 a packet, in their order. */
   readonly at: readonly number[];
   readonly isTimed: boolean;
   readonly bytes: readonly number[];
   readonly tokens: readonly number[];
-  /** Microseconds in the sender's tool, and from their end to `at`. */
+  /** Microseconds in the sender's tool, and microseconds from the end of its work to `at`. */
   readonly tool: readonly number[];
   readonly afterTool: readonly number[];
   /** Indexes of the packets that ended a task. */
@@ -118,7 +118,7 @@ export function buildRunData(run: ArchivedRun): RunData {
   };
 }
 
-/** Sorts packets as they came to the hub, whose clock is one; where it did not say, they stay as they are recorded. */
+/** Sorts packets by their arrival at the hub; if one has no time of arrival, all stay in the recorded order. */
 function sortEntries(entries: readonly RecordedPacket[]): readonly RecordedPacket[] {
   if (entries.some(({ relayed }) => relayed === undefined)) return entries;
   return entries.toSorted((a, b) => (a.relayed?.arrivedUs ?? 0) - (b.relayed?.arrivedUs ?? 0));
@@ -159,7 +159,7 @@ function toColumns(
     bytes: column(({ relayed }) => relayed?.bytes ?? 0),
     tokens: column(({ packet }) => packet.token_used),
     tool: column(({ cause, toolUs }) => (isTimed && cause !== null ? Math.round(toolUs ?? 0) : 0)),
-    // The way to an agent and back are measured together: each is taken for half of it.
+    // The times to an agent and back are measured together, so that half of the sum counts for each.
     afterTool: column((entry) => {
       const parts = timeline.measurePiece(entry)?.parts;
       return parts === undefined ? 0 : Math.round(parts.encode + (parts.wire + parts.agent) / 2);
@@ -184,7 +184,7 @@ function listDetails(entries: readonly RecordedPacket[]): string[] {
   for (const { packet } of entries.slice(0, MAX_DETAILS)) {
     const json = cutEnd(JSON.stringify(packet, null, 2), MAX_JSON_CHARACTERS);
     characters += json.length;
-    // The first packets are there whatever their size, which a packet's own bounds hold.
+    // The first packets are always included; the bound of a single packet limits their size.
     if (characters > MAX_CHARACTERS && details.length > 2) break;
     details.push(json);
   }

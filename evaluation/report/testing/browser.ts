@@ -21,7 +21,7 @@ export function installedBrowser(): string | undefined {
   );
 }
 
-/** Serves the one browser that all files of tests share; it starts with the first file that asks for it. */
+/** Serves one browser to all test files; it starts when the first file asks for it. */
 export async function shareBrowser(): Promise<{ readonly url: string; close(): Promise<void> }> {
   let started: Promise<BrowserServer> | undefined;
   const server = createServer((_request, response) => {
@@ -32,7 +32,7 @@ export async function shareBrowser(): Promise<{ readonly url: string; close(): P
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The tests are over when they are, whether they asked for a browser or not.
+  // The server must not keep the test process alive.
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {

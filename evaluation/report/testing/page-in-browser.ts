@@ -11,10 +11,10 @@ interface View {
 }
 
 /**
- * A browser for the tests of one file: the Chromium that is installed. Without one the tests are skipped with a message, and fail where
- * CI=true.
+ * Returns a function that gives the tests of one file the installed Chromium. Without one, the tests are skipped with a message, or
+ * fail if CI=true.
  *
- * @param prepare done once before it starts
+ * @param prepare runs once before the tests connect to the browser
  */
 export function browserOfTests(prepare: () => Promise<void> = async () => undefined): () => Browser {
   const executable = installedBrowser();
@@ -42,7 +42,7 @@ export function browserOfTests(prepare: () => Promise<void> = async () => undefi
 }
 
 /**
- * Opens a page that was written to a file. Whatever the browser complains about, or asks the network for, fails the test.
+ * Opens a page that was written to a file. The test fails if the browser reports an error or requests anything else.
  */
 export async function openFile(browser: Browser, file: string, view: View = {}): Promise<Page> {
   const { width = 1280, scheme = 'light' } = view;
@@ -67,7 +67,7 @@ export async function openFile(browser: Browser, file: string, view: View = {}):
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Lists what keeps people from using the page, seriously. */
+/** Lists the serious and critical violations of accessibility that axe finds on the page. */
 export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const found: { impact: string; id: string; nodes: { html: string }[] }[] = await page.evaluate(

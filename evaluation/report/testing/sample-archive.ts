@@ -13,9 +13,9 @@ import { type ArchivedRun, readArchivedRun } from '../run/archived-run.ts';
 
 interface SampleOptions {
   readonly tasks?: number;
-  /** Said in every packet, and wherever else a text can stand. */
+  /** The text of every packet, and of all other texts in the archive. */
   readonly text?: string;
-  /** Packets of the agent between document and answer, a task. */
+  /** Number of packets between document and answer in each task. */
   readonly steps?: number;
   /** Changes to files, by name; null leaves one out. */
   readonly files?: Readonly<Record<string, string | null>>;
@@ -28,8 +28,8 @@ const AGENTS = ['0', '1'];
 const TASK_US = 10_000;
 
 /**
- * An archive as a run of two agents leaves it: for each task the document, what agent 0 says to it, and the answer of agent 1. A step
- * takes a millisecond.
+ * Writes an archive like that of a run with two agents: for each task the document, the packets of agent 0, and the answer of
+ * agent 1. A step takes a millisecond.
  */
 export async function sampleArchive(options: SampleOptions = {}): Promise<string> {
   const { tasks = 1, text = 'hello', steps = 1, files = {} } = options;
@@ -86,7 +86,7 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
   });
 }
 
-/** The same, read back. */
+/** Writes the archive and reads it back. */
 export async function sampleRun(options: SampleOptions = {}): Promise<RecordedRun> {
   const { recording, ...run } = await readArchivedRun(await sampleArchive(options));
   if (recording === null) throw new Error('the sample has no recording');

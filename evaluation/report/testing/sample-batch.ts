@@ -9,9 +9,9 @@ interface SampleBatchOptions {
   readonly questions?: number;
   readonly repeat?: number;
   readonly pairs?: BatchHead['pairs'] | undefined;
-  /** In every text that comes from questions, teams' answers and tools. */
+  /** A text that is added to every text of questions, answers and tools. */
   readonly text?: string;
-  /** What became of an attempt; undefined: it was not asked. */
+  /** Returns the outcome of an attempt; undefined for a question that was not asked. */
   readonly result: (attempt: {
     team: string;
     index: number;
@@ -19,7 +19,7 @@ interface SampleBatchOptions {
   }) => Parameters<typeof attemptOf>[1];
 }
 
-/** A batch as its files would tell it. */
+/** Creates a batch as it would be read from its files. */
 function sampleBatch(options: SampleBatchOptions): FinishedBatch {
   const {
     teams = ['single', 'supervisor'],
