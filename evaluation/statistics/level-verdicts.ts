@@ -44,9 +44,9 @@ type NullArm = Pick<SampleComparison, 'ratio' | 'low' | 'high'>;
  * two-sided test does; each is corrected for the number of pairs (Holm). If both hold, the ratio differs from 1 by less than the margin, so
  * the verdict is `equivalent`.
  *
- * With a null arm, a difference that is not beyond its interval is not called, in whichever direction: the same machine made as much of
- * nothing. If the null arm itself is called different, nothing is called equivalent either, since what moved the baseline may have hidden a
- * difference. This costs some power, where a null test that is only printed beside verdicts would leave the reader to apply it.
+ * With a null arm, a difference in either direction is called only if it is beyond the null arm's interval: otherwise the machine
+ * produced as large a difference between equal arms. If the null arm itself is called different, no pair is called equivalent either, since
+ * the cause may also have hidden a difference. This costs some power, but readers need not apply a null test themselves.
  */
 export function judgeComparisons(
   comparisons: readonly SampleComparison[],

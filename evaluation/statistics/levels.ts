@@ -36,7 +36,7 @@ export interface SampleComparison {
  * show whether they do: pooling after an F test that finds nothing was simulated, and wherever it gains useful power it calls 6 to 9 % of
  * equal arms different. More invocations gain the same honestly: eight have nine tenths of the power of all their rounds.
  *
- * @param fewestRounds rounds below which there is no verdict; 1 for what a process does only once, such as its first use
+ * @param fewestRounds rounds below which there is no verdict; 1 for a measurement that a process makes once, such as its first use
  * @throws RangeError if the arms have different numbers of invocations or rounds, or a measurement is not positive and finite
  */
 export function compareNestedSamples(

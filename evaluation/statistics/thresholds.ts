@@ -156,8 +156,8 @@ function evaluateUnit(threshold: Threshold, metric: ExactMetric, figures: Thresh
 
 /**
  * Evaluates a condition by the interval that the table shows, 95 % two-sided, so a condition at the true ratio fails in at most 2.5 % of
- * measurements. If the arms were shown to be equivalent, a bound inside the margin is not crossed: such a difference counts as none. If ratio
- * and bound both lie within the interval of the baseline against itself, the measurement supports neither outcome.
+ * measurements. If the arms were shown to be equivalent, a bound inside the margin is not crossed: such a difference counts as none. If
+ * ratio and bound both lie within the interval of the baseline against itself, the measurement supports neither outcome.
  */
 function evaluateInterval(
   threshold: Threshold,

@@ -80,15 +80,15 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
 }
 
 /**
- * Probability of calling a true difference of the detectable size (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences",
- * 2nd edition), at the strictest step of Holm's correction. It qualifies a verdict of "cannot tell": if it is 40 points, the
- * comparison showed nothing.
+ * Probability of calling a true difference of the detectable size (J. Cohen, 1988, "Statistical power analysis for the behavioral
+ * sciences", 2nd edition), at the strictest step of Holm's correction. The detectable size qualifies a verdict of "cannot tell": if it is
+ * 40 points, the comparison showed nothing.
  */
 const POWER = 0.8;
 
 /**
- * Returns the fewest questions apart with which one of several comparisons can be significant at all after Holm's correction: with n of them
- * the smallest two-sided p-value is 2^(1 − n). 9 for ten comparisons at 5 %.
+ * Returns the fewest differing questions with which one of several comparisons can be significant at all after Holm's correction: with
+ * n of them the smallest two-sided p-value is 2^(1 − n). The number is 9 for ten comparisons at 5 %.
  */
 function countFewestPairs(comparisons: number, alpha: number): number {
   return Math.floor(1 + Math.log2(comparisons / alpha)) + 1;
@@ -110,10 +110,10 @@ function findHolmLevel(
 }
 
 /**
- * Returns the difference of two accuracies on the same questions with its interval of `z` standard deviations, 95 % by default: R. G. Newcombe (1998, "Improved
- * confidence intervals for the difference between binomial proportions based on paired data", Statistics in Medicine 17:22), method 10,
- * with intervals of the accuracies that count the questions and not the attempts: see {@link computeClusteredInterval}. The two are squared
- * and added, minus the correlation of the pairs. It stays within −1..1.
+ * Returns the difference of two accuracies on the same questions with its interval of `z` standard deviations, 95 % by default: R. G.
+ * Newcombe (1998, "Improved confidence intervals for the difference between binomial proportions based on paired data", Statistics in
+ * Medicine 17:22), method 10, with intervals of the accuracies that count the questions and not the attempts: see
+ * {@link computeClusteredInterval}. The two are squared and added, minus the correlation of the pairs. It stays within −1..1.
  */
 export function comparePaired(
   { questions, attempts }: PairedAttempts,
@@ -178,7 +178,7 @@ export function compareRatio(pair: PairedAttempts): {
       if (isBelow(middle)) below = middle;
       else above = middle;
     }
-    // An end at 1 is 1, and no billionth beside it.
+    // An end at 1 must be exactly 1, and not a billionth beside it.
     return Math.round(below * 1e6) / 1e6;
   };
   return {
