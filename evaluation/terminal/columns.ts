@@ -4,8 +4,7 @@ import { count, formatDecimals, formatTable, toOneLine } from './table.ts';
 type Cell = string | number | boolean | null | undefined;
 
 /**
- * A figure of a table, worded once: every output of the table derives from it, which is a terminal, a Markdown page, a CSV file, and the
- * viewer.
+ * A column of a table, described once for all outputs: the terminal, Markdown pages, CSV files and the viewer.
  */
 export interface Column<Row> {
   /** Its name in CSV files and data, with the unit last: `first_ms`. */
@@ -16,7 +15,7 @@ export interface Column<Row> {
   readonly value: (row: Row) => Cell;
   /** Decimals of a number; by default it is whole, with separators. */
   readonly digits?: number;
-  /** Words the figure for people where its value does not say it; what is missing is `–` by default. */
+  /** Formats the figure for people if its plain value does not suffice. By default, a missing value is `–`. */
   readonly format?: (row: Row) => string;
   /** Meaning of the column, for the legend. */
   readonly explain?: string;

@@ -19,7 +19,7 @@ const LIST = 'docs/results/pages.json';
 const listSchema = z.record(
   z.string(),
   z.strictObject({
-    /** Words behind `npm run` that measure the page; missing if that takes what a checkout does not have. */
+    /** Arguments of `npm run` that measure the page again; missing if that needs something which a checkout lacks. */
     command: z.string().optional(),
     needs: z.string().optional(),
     /** Minutes on an idle machine with two cores. */
@@ -36,7 +36,7 @@ export function listMeasuredPages(): [page: string, how: z.infer<typeof listSche
   return Object.entries(listSchema.parse(JSON.parse(readFileSync(path.join(codeFolder, LIST), 'utf8'))));
 }
 
-/** Lines of a page: the state of its subject when it was measured, and the mark that it has changed since. */
+/** Matches two lines of a page: the state of its subject at the measurement, and the mark that the subject has changed since. */
 const SUBJECT_LINE = /^- Subject: .+, state ([0-9a-f]{12})$/m;
 const MARK = /^> \*\*Older than its subject\.\*\*.*\n\n/m;
 

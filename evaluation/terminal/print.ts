@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
 
 /**
- * The only module that writes to the terminal (the linter holds that): the text of agents, packets, archives, servers, team and
- * question files is not trusted, and cannot be told from ours once a message contains it.
+ * The only module that writes to the terminal (a linter rule enforces this). Text from agents, packets, archives, servers, team and
+ * question files is not trusted, and once a message contains it, it cannot be told apart from ours.
  *
  * - Control characters, and characters that hide or reverse the order of others, are shown as escapes as in JSON: `\u001b`, `\u202e`.
  * - A line of ours stays one line: a line end in it is shown as `\n` on standard output, and followed by an indent on standard error.
@@ -30,7 +30,7 @@ const OWN_OR_HIDDEN = new RegExp(`(${STYLE})|${HIDDEN.source}`, 'gu');
 const LINE_COMMAND = new RegExp(`^((?:[^\\S\\n]|${STYLE})*)::`, 'gmu');
 const COMMAND = /##(?=[a-z]*\[)/giu;
 
-/** Escapes whatever could drive a terminal or a CI server in `text`, which may have several lines. */
+/** Escapes all characters of `text`, which may have several lines, that could control a terminal or a CI server. */
 function escapeControls(text: string): string {
   return text
     .replaceAll(OWN_OR_HIDDEN, (found, own?: string) => own ?? escapeCharacters(found))

@@ -58,7 +58,7 @@ export class ProgressBar {
     printError([...parts, ...(left === undefined ? [] : [left])].join(', '));
   }
 
-  /** Changes the number of items, of which more turned out to be needed. */
+  /** Changes the number of items, for example when more turn out to be needed. */
   set total(total: number) {
     this.#total = total;
     this.#bar?.setTotal(total);
