@@ -21,7 +21,7 @@ const MAX_TEXT = 300;
 const MAX_AGENTS = 256;
 /** Texts that identify something, and are therefore not cut. */
 const IDS: ReadonlySet<string> = new Set(['event', 'run_id', 'task_id', 'id', 'from', 'to']);
-/** Events that are too many to share their room with others. */
+/** Frequent events, which are kept apart so that they do not displace others. */
 const FLOW: ReadonlySet<string> = new Set<RunEvent['event']>(['broadcast', 'packet', 'totals']);
 /** Maximum other events that wait for a tick, so that a bug or a slow disk cannot fill the queue. */
 const MAX_PENDING = 5_000;
@@ -36,9 +36,9 @@ interface Counts {
 type Listener = () => void;
 
 /**
- * Events of a run for its viewers. The hub hands over the relayed packets and goes on: counters grow, some headers are noted, and the rest
- * happens four times a second, and for the most part only when a page asks. The feed never waits for viewers: they request events when
- * they can take them.
+ * Events of a run for its viewers. For a relayed packet, the hub only raises counters and notes some headers. All other work happens
+ * four times a second, and most of it only when a page asks. The feed never waits for viewers: they request events when they can take
+ * them.
  */
 export class EventFeed {
   readonly #kept = new KeptEvents();
@@ -72,11 +72,11 @@ export class EventFeed {
     return this.#last;
   }
 
-  /** Adds an event; of faults of one kind in a tick, and of packets, only some are sent, but all are counted. */
+  /** Adds an event. All packets and faults are counted, but only some of them are sent in each tick. */
   add(event: NewRunEvent): void {
     switch (event.event) {
       case 'run_began':
-        // The counts belong to the run before.
+        // The pending counts belong to the previous run.
         this.tick();
         this.#reset();
         this.#push(event);
@@ -165,7 +165,7 @@ export class EventFeed {
 
   #push(event: NewRunEvent): void {
     if (this.#pending.length >= MAX_PENDING) return;
-    // The head of a packet is short, and packets are many: they are looked through when a page asks for them.
+    // Packets are frequent and their heads are short: their texts are cut only when a page asks for them.
     const short = event.event === 'packet' ? event : shortenTexts(event);
     this.#pending.push({ ...short, time: event.time ?? this.#nowMs() });
   }
@@ -194,7 +194,7 @@ export class EventFeed {
 
   #count(id: string, { packets, bytes, tokens }: Counts): void {
     this.#isChanged = true;
-    // The totals are those of agents, as in metrics.json: the document is the hub's.
+    // The totals count only packets of agents, as in metrics.json, and not the hub's documents.
     for (const counts of id === HUB_ID ? [this.#countsOf(id)] : [this.#countsOf(id), this.#total]) {
       counts.packets += packets;
       counts.bytes += bytes;
@@ -253,7 +253,7 @@ function cutText(text: string): string {
   return toOneLine(text, MAX_TEXT);
 }
 
-/** An event, which is put into words once, for the first page that asks: most runs have none. */
+/** An event that is formatted as JSON once, when the first page asks for it, since most runs have no page. */
 class KeptEvent {
   readonly n: number;
   #event: NewRunEvent | undefined;

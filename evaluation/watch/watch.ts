@@ -85,7 +85,7 @@ export class Watch {
 
   async #readReport() {
     if (this.#result === undefined) return null;
-    // A run that nobody watches to its end loads none of the modules that build reports.
+    // The modules that build reports are loaded only for a page that is still open at the end.
     const { readReport } = await import('../report/report.ts');
     return readReport(this.#result);
   }
