@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 
-/** Logs name the same things in many ways. These functions look for them without trusting any. */
+/** These functions find values under the many names that logs give them, and check each value that they find. */
 
 /** Returns `value` if it is an object. */
 export function toObject(value: unknown): JsonObject | undefined {
@@ -31,7 +31,7 @@ export function findText(object: JsonObject, keys: readonly string[]): string | 
   return undefined;
 }
 
-/** Receives what a value cannot hold of its text. */
+/** Receives the parts of a text that its value cannot hold: numbers that would be rounded, and repeated keys. */
 interface OnLoss {
   readonly number: (digits: string) => void;
   readonly key: (key: string) => void;
@@ -45,7 +45,7 @@ interface OnLoss {
  */
 export function parseLogJson(text: string, onLoss?: OnLoss): unknown {
   return parseExactJson(text, {
-    // A later step leaves out, with a note, what is nested deeper than a packet may be.
+    // A later step leaves out values that are nested too deep for a packet, and notes them.
     maxDepth: Number.POSITIVE_INFINITY,
     keepNumber(digits) {
       if (!Number.isFinite(Number(digits))) return Number(digits);

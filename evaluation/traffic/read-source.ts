@@ -47,7 +47,7 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
   return values;
 }
 
-/** Parses a text as one JSON value; undefined if it is not. What the value cannot hold is noted. */
+/** Parses a text as one JSON value; undefined if it is not one. Notes the parts of the text that the value cannot hold. */
 function parseValue(text: string, where: string, notes: ImportNotes): unknown {
   try {
     return parseLogJson(text, {

@@ -25,7 +25,7 @@ interface Step {
 /** Agents that stand for the person who asks. */
 const PERSON = 'human';
 
-/** Returns what a value of the set says; undefined for any other value. */
+/** Reads a failure of the set; returns undefined for any other value. */
 export function readLabelledFailure(value: unknown, fallbackId: string): LabelledFailure | undefined {
   const failure = toObject(value);
   if (failure === undefined || !Array.isArray(failure.history)) return undefined;
@@ -51,8 +51,8 @@ function readStep({ name, role, content = null }: JsonObject): Step {
 }
 
 /**
- * Imports failures of the Who&When set: each is a task, and each step of its history a message. The label stays out of the
- * recording, so that whoever looks for the mistake does not read it there.
+ * Imports failures of the Who&When set: each is a task, and each step of its history a message. The recording leaves out the label,
+ * so that a person or a model that looks for the mistake cannot read it there.
  */
 const importFailures: Importer = (values, notes) => {
   const messages: ImportedMessage[] = [];
