@@ -19,7 +19,7 @@ interface FolderItem extends ListedItem, ResultFile {
   readonly kind: ResultFile['kind'];
 }
 
-/** The statements of a file; undefined for a file whose content does not match its name. */
+/** The facts of a file that the list shows; undefined for a file whose content does not match its name. */
 type ItemHead = Pick<FolderItem, 'kind' | 'question' | 'answer' | 'verdict' | 'setting'> | undefined;
 
 interface FolderList {
@@ -150,7 +150,7 @@ function readItem(folder: string, file: string): Found {
   return isOurs ? readJsonItem(folder, file) : undefined;
 }
 
-/** Tells whether a batch is one of `bench`, whose results the archive beside it has. */
+/** Tells whether a batch belongs to a `bench` run, whose archive beside it has the results. */
 function isOfRun(head: string): boolean {
   const folder = path.dirname(head);
   return path.basename(head) === 'results.batch.json' && existsSync(path.join(folder, ARCHIVE));
@@ -176,7 +176,7 @@ const NAMELESS = {
   setting: '',
 } as const satisfies ItemHead;
 
-/** Finds the question of a run of one task: its hub noted it as it began. */
+/** Finds the question of a run of one task in the log of its hub. */
 function findArchivedQuestion(archive: Buffer): string | undefined {
   try {
     const unpacked = gunzipSync(archive, { maxOutputLength: MAX_UNPACKED_BYTES }).toString();
