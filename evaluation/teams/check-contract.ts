@@ -43,7 +43,7 @@ const contract = defineJob(
   new URL('./check-contract.ts', import.meta.url),
   'contract',
   async () => runChecks,
-  // The adapter runs in the hub, too, with all that this process may.
+  // The adapter also runs in the hub, where it has all rights of this process.
   { all: true },
 );
 
