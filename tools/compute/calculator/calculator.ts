@@ -25,7 +25,7 @@ const calculate = defineJob(new URL('./calculator.ts', import.meta.url), 'calcul
     import('./evaluators.ts'),
   ]);
   const evaluators = new Evaluators(createRequire(import.meta.url)(LIBRARY));
-  // Creates units and functions, which are made at their first use, so that the first calculation does not wait for them.
+  // The library makes units and functions at their first use, so that the first calculation would wait for them.
   evaluateExpression(evaluators, 'sqrt(2) * 3 miles to km');
   return (expression: string) => {
     try {

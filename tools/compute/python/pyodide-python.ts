@@ -87,7 +87,7 @@ let found: Promise<Python> | undefined;
 export function findPython(): Promise<Python> {
   if (found === undefined) {
     found = lookForPyodide();
-    // A later call finds what was installed in the meantime.
+    // A failure is forgotten, so that a later call finds a package that was installed in the meantime.
     found.catch(() => {
       found = undefined;
     });
@@ -205,10 +205,10 @@ function buildPyodideCommand(
   return {
     program: process.execPath,
     args: [
-      // Without this flag Node passes those of a restricted parent, this agent, to its child in NODE_OPTIONS, and the child
-      // may then do whatever the agent may.
+      // Without this flag the child inherits the permissions of this agent through NODE_OPTIONS, and may then do all that
+      // the agent may.
       '--permission',
-      // Node reads there whether a file is a module.
+      // Node reads the nearest package.json to find out whether a file is a module.
       ...[...readable, findNearestPackage(code)].flatMap((name) =>
         name === undefined ? [] : [`--allow-fs-read=${name}`],
       ),

@@ -71,8 +71,8 @@ export interface Realm {
 }
 
 /**
- * Creates what Pyodide needs in a fresh JavaScript realm (a context of `node:vm`), which has only the language: no
- * process, no require, no fetch, no sockets, no files. The *text* of this function runs there, so that it must stand
+ * Creates the environment for Pyodide in a fresh JavaScript realm (a context of `node:vm`), which has only the language:
+ * no process, no require, no fetch, no sockets, no files. The *text* of this function runs there, so that it must stand
  * alone, and it never passes on the host's own objects, since they would lead to the realm outside.
  */
 export function openRealm(host: RealmHost): Realm {
@@ -175,7 +175,7 @@ export function openRealm(host: RealmHost): Realm {
       return 0;
     },
     clearTimeout: () => undefined,
-    // Pyodide takes a realm with these functions for a bare engine, of which it requires nothing else.
+    // Pyodide takes a realm with these functions for a bare engine, from which it requires no others.
     read: () => {
       throw new Error('there is nothing to read');
     },
