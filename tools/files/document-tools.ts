@@ -8,7 +8,7 @@ import { isWebPage, type Reading } from './reading/reading.ts';
 import { reportText } from './text-report.ts';
 
 /**
- * Creates a tool that reads files of one kind by a library, in a process of its own; `reading` translates the tool's other inputs.
+ * Creates a tool that reads files of one kind by a library, in a process of its own. `reading` converts its input to a reading.
  */
 function createDocumentTool<Asked extends JsonObject & { readonly file: string }>(
   name: string,
@@ -41,7 +41,7 @@ export const readFile: DataTool<z.infer<typeof textInput>> = {
   input: textInput,
   async run(asked, context) {
     const loaded = await loadTaskFile(context, asked.file);
-    // A library reads it, and a hostile page may make the library hang.
+    // A hostile page could make its library hang, so a process of its own reads it.
     if (isWebPage(loaded.name))
       return readConfined(loaded, { kind: 'html' }, context.signal, JOB_LIMITS.taskDocument);
     return { text: reportText(loaded) };

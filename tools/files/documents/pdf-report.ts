@@ -92,7 +92,7 @@ function toPiece(
   return { text, x: at(4), end: at(4) + width, y: at(5), size: height || Math.hypot(at(2), at(3)), endsLine };
 }
 
-/** Joins the pieces in the order of the document, which is its writer's; gaps keep columns of tables apart. */
+/** Joins the pieces in the order in which the document has them; gaps keep the columns of tables apart. */
 function joinPieces(pieces: readonly Piece[]): string {
   let text = '';
   let last: Piece | undefined;

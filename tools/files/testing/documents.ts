@@ -1,7 +1,7 @@
 import JSZip from 'jszip';
 import type { LoadedFile } from '../loaded-file.ts';
 
-/** Small documents, written by the formats' rules: what a test wants to find stands in the test. */
+/** Functions that write small documents by the rules of their formats, so that a test itself has the content that it expects. */
 
 export async function zipOf(
   members: Readonly<Record<string, string | Uint8Array>>,
@@ -11,7 +11,7 @@ export async function zipOf(
   return new Uint8Array(await zip.generateAsync({ type: 'arraybuffer', compression: 'DEFLATE' }));
 }
 
-/** A file as the tools load it; the bytes are copied, since threads and libraries take them over. */
+/** Returns a file as the tools load it. The bytes are copied, since threads and libraries take them over. */
 export function loaded(name: string, content: string | Uint8Array): LoadedFile {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return { name, bytes: new Uint8Array(bytes) };
@@ -21,7 +21,7 @@ const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 
-/** A package part that says where others are: id → [last word of its type, target]. */
+/** Writes the part of a package that lists the locations of others: id → [last word of its type, target]. */
 function relations(all: Readonly<Record<string, readonly [kind: string, target: string]>>): string {
   const lines = Object.entries(all).map(
     ([id, [kind, target]]) => `<Relationship Id="${id}" Type="${OFFICE}/${kind}" Target="${target}"/>`,
@@ -41,7 +41,10 @@ function contentTypes(parts: Readonly<Record<string, string>>): string {
   );
 }
 
-/** A workbook with one sheet, for what the library does not write. `fills` are the cell styles 1, 2, …: elements of `patternFill`. */
+/**
+ * Writes a workbook with one sheet that has features which the library cannot write. `fills` are the cell styles 1, 2, …: elements
+ * of `patternFill`.
+ */
 export function styledXlsx(sheetRows: string, fills: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
   const patterns = ['<patternFill patternType="none"/>', '<patternFill patternType="gray125"/>'].concat(
     fills.map((fill) => `<patternFill patternType="solid">${fill}</patternFill>`),
@@ -86,7 +89,7 @@ interface TestSlide {
   readonly isHidden?: boolean;
 }
 
-/** The first slide of the show is the last file, so that only the relations tell the order. */
+/** Writes a presentation. The first slide of the show is the last file, so that only the relations give the order. */
 export function pptxOf(slides: readonly TestSlide[]): Promise<Uint8Array<ArrayBuffer>> {
   const names = 'xmlns:a="urn:a" xmlns:p="urn:p" xmlns:r="urn:r"';
   const parts: Record<string, string> = {};

@@ -6,11 +6,11 @@ import type { DataToolContext } from '../../data-tool.ts';
 
 interface TestPlace extends DataToolContext {
   readonly files: string;
-  /** Above both folders, where nothing may be read. */
+  /** The folder above both, in which the tools may read nothing. */
   readonly outside: string;
 }
 
-/** A task's folder with `contents` (name below it → text or bytes) and an agent's, gone when the test ends. */
+/** Creates a task's folder with `contents` (name below it → text or bytes) and an agent's; both are deleted after the test. */
 export function taskPlace(
   contents: Readonly<Record<string, string | Uint8Array>> = {},
   signal: AbortSignal = new AbortController().signal,
