@@ -71,7 +71,7 @@ export function createA2aTool({ connectA2a }: Pick<ToolServices, 'connectA2a'>):
       const [reply] = await asked.run(call, context);
       const { text, data, error } = replySchema.parse(reply?.payload);
       if (text === undefined) throw new MeshError('agent', error?.message ?? 'no answer came');
-      // A question of the agent is no answer, and no one here can reply to it.
+      // The agent asks back instead of answering, and the team cannot reply to it.
       if (data?.state === 'TASK_STATE_INPUT_REQUIRED')
         throw new MeshError('agent', `the agent asks back (${data.state}): ${data.answer.slice(0, 1000)}`);
       const answer = data === undefined || data.answer === '' ? text : data.answer;

@@ -43,8 +43,8 @@ const MAX_IMAGES = 8;
 const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in it, word for word.';
 
 /**
- * Creates a data tool that passes calls on to a foreign server. The agent owns the connection: it is made with the first call and
- * made again after it broke, at most {@link MAX_RESTARTS} times.
+ * Creates a data tool that passes calls on to a foreign server. The agent owns the connection: the first call opens it, and after
+ * it broke, a later call opens it again, at most {@link MAX_RESTARTS} times.
  */
 export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
   const { name, description } = spec;
@@ -85,7 +85,7 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
       if (known === undefined)
         throw new MeshError('tool', `it has no tool ${tool.slice(0, 128)} for this team`);
       if (args === undefined) return { text: JSON.stringify(known) };
-      // Usage is noted before the call, which may fail: the tokens that it takes over there cannot be known here.
+      // Usage is noted before the call, since the call may fail. The tokens that the server uses cannot be known here.
       if (settings.asks_models) context.noteUsage?.(createUnknownUsage(name, own.name));
       try {
         const { signal, traceparent } = context;
@@ -123,7 +123,7 @@ async function buildOffer(
   peer: ForeignPeer,
   settings: ForeignSettings,
 ): Promise<{ readonly text: string; readonly data: ForeignOffer }> {
-  // Its table has 2 MB, and checking a team file loads this module, too.
+  // The table of the tokenizer has 2 MB, and checking a team file loads this module, too.
   const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;

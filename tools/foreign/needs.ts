@@ -21,7 +21,7 @@ function listNames(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 }
 
-/** Returns true if a tool passes calls on to a foreign peer, which itself says what it offers. */
+/** Returns true if a tool passes calls on to a foreign peer, which lists its own tools. */
 export function isForeign(tool: string): boolean {
   return tool === 'mcp' || tool === 'a2a';
 }

@@ -19,7 +19,7 @@ export class OfferedTools {
   readonly definitions: ToolDefinition[] = [];
   readonly #targets = new Map<string, ForeignTarget>();
 
-  /** Asks each agent with a foreign tool for its offer. One that does not answer offers nothing, which the trace says. */
+  /** Asks each agent with a foreign tool for its offer. An agent that does not answer offers nothing, and the trace notes it. */
   static async ask(work: RoleWork): Promise<OfferedTools> {
     const offered = new OfferedTools();
     for (const partner of work.context.partners)
