@@ -13,7 +13,10 @@ const fieldSchema = z.object({
 
 const toWords = (message: string) => ({ message, code: undefined });
 
-/** The forms of errors of model servers and services; the `detail` of FastAPI may be a text, an object, or a list of fields with their faults. */
+/**
+ * The forms of errors of model servers and services. The `detail` of FastAPI may be a text, an object, or a list of fields with their
+ * faults.
+ */
 const errorSchema = z.union([
   z.object({ error: z.string() }).transform(({ error }) => toWords(error)),
   z.object({ error: reasonSchema }).transform(({ error: { message, type, code } }) => ({
@@ -29,7 +32,7 @@ const errorSchema = z.union([
     .transform(({ detail }) => toWords(detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '))),
 ]);
 
-/** Reads the words and the code in the body of a refusal, which each server puts elsewhere; undefined for other bodies. */
+/** Reads message and code from the body of a refusal, in the form of any server; returns undefined for other bodies. */
 export function readErrorWords(
   body: string,
 ): { readonly message: string; readonly code: string | undefined } | undefined {

@@ -12,7 +12,7 @@ export interface FetchInit {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | URLSearchParams | FormData | undefined;
   readonly signal: AbortSignal;
-  /** The addresses of the host, if they were checked: the connection goes to one of them, whatever the name means by then. */
+  /** The checked addresses of the host, if any: the connection goes to one of them, even if its name has another address by then. */
   readonly addresses?: readonly Address[];
 }
 
@@ -94,7 +94,7 @@ export function findConnectionFault(
   return undefined;
 }
 
-/** Returns true if the connection was there and the other side closed it. */
+/** Returns true if the other side closed an existing connection. */
 export function isCutOff(code: string): boolean {
   return [CUT_OFF, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code);
 }

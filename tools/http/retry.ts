@@ -21,7 +21,7 @@ export interface Backoff {
   readonly firstMs: number;
   /** Longest pause of its own: a server's queue moves in seconds, and a longer wait is the user's decision. */
   readonly maxMs: number;
-  /** Longest pause that a server may ask for; one that wants more is better asked another time, which the failure says. */
+  /** Longest pause that a server may ask for; a longer one is shortened to this. */
   readonly maxRetryAfterMs: number;
 }
 
