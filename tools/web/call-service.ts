@@ -147,7 +147,7 @@ async function findServiceQueue(
   if (known !== undefined) return known;
   const { default: Queue } = await import('p-queue');
   const { gapMs, concurrency = CONCURRENCY }: Service = SERVICES[name];
-  // The terms are those of the public service; a server of the user's own has others.
+  // The pause is one of the public service's terms, which do not apply to the user's own server.
   const gap =
     gapMs === undefined || isMoved(name, environment)
       ? {}

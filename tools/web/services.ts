@@ -4,7 +4,7 @@ import type { DataToolContext } from '../data-tool.ts';
 
 /** A service on the network that a tool calls. */
 export interface Service {
-  /** The environment variable that replaces its URL, by that of a proxy, a compatible server, or a test's own. */
+  /** The environment variable that replaces its URL by that of a proxy, a compatible server or a test's server. */
   readonly variable: string;
   /** Replaces its URL together with those of other services if its own variable is not set. */
   readonly sharedVariable?: string;

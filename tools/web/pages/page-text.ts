@@ -168,7 +168,10 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** Converts a page to plain text. Deep nesting overflows the stack, which ends this process: a limit would cut off the inner text instead. */
+/**
+ * Converts a page to plain text. Nesting that is too deep overflows the stack and ends this process, since a limit would silently cut
+ * off the inner text.
+ */
 async function convertPlain({ html, maxCharacters }: Page): Promise<string> {
   const { convert } = await import('html-to-text');
   return convert(html.slice(0, 20 * maxCharacters), {
