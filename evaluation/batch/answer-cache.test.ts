@@ -82,7 +82,7 @@ describe("a team's part of the answer cache", () => {
 });
 
 describe('the plain cache file', () => {
-  /** Of the team `single` and two questions, one of them with a file. */
+  /** Plans a batch of the team `single` with two questions, one of which has a file. */
   async function planned() {
     writeFileSync(
       path.join(folder, 'q.jsonl'),

@@ -11,7 +11,7 @@ import { attemptOf, questionOf } from './testing/results.ts';
 
 const setup = { questions: 'sha', repeat: '1' };
 
-/** A batch of two questions, of which one is finished, as its writer leaves it. */
+/** Writes the files of a batch with two questions, one of which is finished. */
 function batchOf(): { answers: string; journal: Journal } {
   const answers = path.join(temporaryFolder(), 'a.jsonl');
   const { journal: file, head } = deriveBatchPaths(answers);

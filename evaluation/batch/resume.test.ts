@@ -14,7 +14,7 @@ const running = new Set<ChildProcess>();
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-resume-'));
 });
-// Where a test ended before its process did, that still writes to the folder.
+// If a test ends before its process, the process still writes to the folder.
 afterEach(async () => {
   const ends = [...running].map((process) => once(process, 'close'));
   for (const process of running) process.kill('SIGKILL');
@@ -31,7 +31,7 @@ function questions(count: number): string[] {
   return ids;
 }
 
-/** Runs it to its end, or kills it once it has done so many things and so many milliseconds have gone by. */
+/** Runs a batch to its end, or kills it `afterMs` milliseconds after its event number `events`. */
 async function batch(
   args: readonly (string | number)[],
   { nodeArgs = [], kill }: { nodeArgs?: readonly string[]; kill?: { events: number; afterMs: number } } = {},
@@ -63,7 +63,7 @@ async function batch(
 const text = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 const wholeLines = (content: string) => content.split('\n').slice(0, -1);
 
-/** Ids that were asked for; nothing is, where the first of them was cut off. */
+/** Returns the ids of asked questions, without a last one that was cut off. */
 function askedSoFar(): string[] {
   return existsSync(path.join(folder, 'asked')) ? wholeLines(text('asked')) : [];
 }
@@ -97,7 +97,7 @@ describe('a batch that is killed with SIGKILL', () => {
         asked.filter((id) => done.has(id)),
         `seed ${seed}`,
       ).toEqual([]);
-      // Nothing that was finished has got lost.
+      // No finished result is lost.
       const now = finished();
       expect(
         [...done].filter((id) => !now.has(id)),

@@ -16,7 +16,7 @@ function written(extension: string, content: string | Uint8Array): string {
   return file;
 }
 
-/** As the data set's own table has it: with a column for what annotators noted, and one for where a file is. */
+/** Writes a table like the data set's own, with columns for the notes of annotators and for the paths of files. */
 function gaiaTable(codec: 'SNAPPY' | 'ZSTD' = 'SNAPPY'): string {
   const buffer = parquetWriteBuffer({
     codec,

@@ -135,7 +135,7 @@ describe('a document', () => {
     expect(() => readDocument(name)).toThrow(
       `${MAX_DOCUMENT_BYTES + 1} bytes, larger than ${MAX_DOCUMENT_BYTES}`,
     );
-    // At the limit it is read: what is wrong with it then is that a hole in a file is NUL bytes.
+    // A file at the limit is read, and refused only for its NUL bytes, since it is a hole.
     truncateSync(name, MAX_DOCUMENT_BYTES);
     expect(() => readDocument(name)).toThrow('NUL bytes');
     writeFileSync(name, new Uint8Array([0xff, 0xfe, 0xfd]));

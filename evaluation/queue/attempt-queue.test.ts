@@ -36,7 +36,7 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
   let count = 0;
   beforeAll(async () => {
     server = await startPostgres(programs ?? '');
-    // Machines that start at once meet an empty database.
+    // Several machines that start at the same time find an empty database.
     const open = () => AttemptQueue.open(server.url, { warn: () => undefined });
     const [first, ...others] = await Promise.all([open(), open(), open()]);
     queue = first;
@@ -62,7 +62,7 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
     }
   }
 
-  /** As if nothing had been heard of the workers for a minute. */
+  /** Makes the workers count as silent for a minute. */
   async function loseWorkers(): Promise<void> {
     await execute(
       server.url,

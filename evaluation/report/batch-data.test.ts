@@ -9,7 +9,7 @@ import { sampleSource } from './testing/sample-batch.ts';
 const wrong = { correct: false, correct_lenient: false } as const;
 const failed = { ...wrong, status: 'failed', reason: 'no key' } as const;
 
-/** A text without the blanks that no line break parts. */
+/** Replaces the no-break spaces of a text. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ');
 
 /** Lists the verdicts on right answers against the baseline. */
@@ -52,7 +52,7 @@ describe('what teams made of the same questions', () => {
       ['react', 0, [3, 3], 'cannot tell'],
       ['panel', -30, [0, 3], 'cannot tell'],
     ]);
-    // What was not asked is wrong in the score, and named.
+    // Questions that were not asked count as wrong, and a warning names them.
     expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
     expect(view.comparison.warnings.join()).toContain('Not asked yet: panel 30 of 40.');
   });
@@ -105,7 +105,7 @@ describe('what teams made of the same questions', () => {
         questions: 40,
         repeat: 2,
         pairs: 'all',
-        // panel gets in its second attempts what it did not in its first.
+        // panel is right on all questions in its second attempts, but not in its first ones.
         result: ({ team, index, cycle }) => {
           const most = team === 'single' ? 5 : team === 'react' ? 30 : cycle === 1 ? 6 : 40;
           return index < most ? {} : wrong;
@@ -145,7 +145,7 @@ describe('what teams made of the same questions', () => {
     const verdictOf = (found: ReturnType<typeof view>) => new Map(listVerdicts(found)).get('panel');
     expect(listVerdicts(view(six))).toHaveLength(5);
     expect(view(six).comparison.further_pairs).toEqual([]);
-    // Eight questions are enough among five comparisons, and not among fifteen.
+    // A lead of eight questions is enough in five comparisons, but not in fifteen.
     expect(verdictOf(view(six))).toBe('better');
     expect(verdictOf(view(six, 'all'))).toBe('cannot tell');
     expect(view(six, 'all').comparison.further_pairs).toHaveLength(10);

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fillPage } from './page-html.ts';
 
-/** What could end an element, open one, or be taken for a place of the skeleton. */
+/** Texts that could end an element, open one, or be taken for a placeholder of the page. */
 const HOSTILE =
   '</script><script>alert(1)</script><!-- STYLE --> POLICY <img src=x onerror=alert(1)>\u2028$& {{x}}';
 
 const fill = (title: string) => fillPage({ kind: 'folder', title, items: [], left: [] });
 
-/** The texts of a page's elements of that name. */
+/** Returns the texts of the elements that `element` matches. */
 const textsOf = (html: string, element: RegExp) => [...html.matchAll(element)].map(([, text]) => text ?? '');
 
 test('allows its own script and style by their hashes, and nothing else', () => {

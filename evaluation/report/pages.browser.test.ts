@@ -15,7 +15,7 @@ import { browserOfTests, findBarriers, openFile } from './testing/page-in-browse
 import { sampleRun } from './testing/sample-archive.ts';
 import { sampleSource } from './testing/sample-batch.ts';
 
-/** What would run if any of it were taken for markup, and characters that nobody sees. */
+/** A text that would run if any of it were taken for markup, with an invisible character. */
 const HOSTILE =
   '</script><script>globalThis.taken = true</script><!-- <img src=x onerror="globalThis.taken = true">\u202e é';
 const WRONG = { correct: false, correct_lenient: false, final_answer: 'another' } as const;

@@ -19,7 +19,7 @@ function timeoutOf(taskId: string, sums: ModelSums | undefined): Attempt {
   return { ...plain, status: 'timeout', ...sums };
 }
 
-/** The summary of a run that took `now`, and goes on with one that had finished tasks that took `before`. */
+/** Summarizes a run that used the model as `now` says, and resumed one whose finished tasks had used it as `before` says. */
 function summaryOf(before: readonly (ModelSums | undefined)[], now: ModelSums | undefined) {
   const earlier = before.map((sums, index) => timeoutOf(`t-${index}`, sums));
   const traffic = { token_sum: 0, bytes_tx: 0, bytes_rx: 0, pkt_cnt: 0 };

@@ -81,7 +81,7 @@ describe('the summary of a team', () => {
     expect(mixed).toMatchObject({ cached: 2, ...fresh, per_correct: fresh });
     expect(formatBatchTable({ single: mixed })).toMatch(/in total \* +700 +0\.0700 +14 +1,900 +10\.00\n/);
 
-    // One answer whose figures are not known leaves the sum unknown.
+    // One answer with unknown figures makes the sum unknown.
     const old = summaryOf(questions, [hit('a'), attemptOf('b', cached), attemptOf('c', fresh)]);
     expect(old.cached_use).toMatchObject({ tokens: null, packets: null });
     expect(formatBatchTable({ single: old })).toMatch(/in total \* +100 [\s\S]*not known and left out/);
@@ -231,7 +231,7 @@ describe('a repeated batch', () => {
       },
     ]);
     expect(formatBatchTable({ overseer: summary })).toMatch(
-      // Of two questions each, either may be chance.
+      // With two questions of each kind, both changes may be chance.
       /table: cannot tell, 2 → 1 of 2 \(.*\)\n +text: cannot tell, 0 → 2 of 2/,
     );
   });
@@ -289,9 +289,9 @@ describe('a repeated batch', () => {
     );
     const { pass_hat, pass_hat_talked, repeats } = summaryOf(questions, thrice, 3);
     expect(pass_hat).toEqual({ 1: 0.75, 2: 0.75, 3: 0.75 });
-    // Nobody talked at a, and b came from the cache.
+    // The agents did not talk about a, and b came from the cache.
     expect(pass_hat_talked).toEqual({ questions: 2, by: { 1: 0.5, 2: 0.5, 3: 0.5 } });
-    // Six of eight attempts, but of four questions.
+    // Six of eight attempts are right, but the interval counts only four questions.
     expect(repeats?.low).toBeLessThan(0.3);
   });
 });
@@ -315,7 +315,7 @@ test('pass@k and pass^k are what drawing k of the attempts gives', () => {
       expect(estimate.all).toBeCloseTo(all / draws, 12);
     }),
   );
-  // Where the binomials themselves would overflow.
+  // The binomials themselves would overflow here.
   expect(passAtK(2000, 1000, 1000).any).toBeCloseTo(1, 12);
   expect(() => passAtK(2, 1, 3)).toThrow(RangeError);
 });

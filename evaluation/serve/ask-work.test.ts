@@ -19,7 +19,7 @@ const answered: Answer = {
 
 type Ask = Parameters<typeof askWork>[0]['ask'];
 
-/** Has a message worked on, and returns what the team was asked and what was reported. */
+/** Lets the agent work on a message, and returns the question to the team and the reported events. */
 async function work(parts: readonly object[], ask: Ask = async () => answered) {
   const asked = vi.fn<Ask>(ask);
   const events: WorkEvent[] = [];

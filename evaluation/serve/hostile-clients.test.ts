@@ -70,7 +70,7 @@ async function timeAnswers(): Promise<number> {
   return performance.now() - before;
 }
 
-/** What strangers say on a connection of their own, of which they open many. */
+/** The bytes that strangers send on each of their many connections. */
 const STRANGERS: readonly (readonly [what: string, says: string | undefined])[] = [
   ['nothing', undefined],
   ['half a head', 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX: '],

@@ -1,4 +1,4 @@
-/** How often the two-level comparison is wrong, and how often it finds what is there, on simulated measurements with known truth. */
+/** Error rates and power of the two-level comparison, on simulated measurements whose true ratio is known. */
 
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
@@ -68,7 +68,7 @@ it('an effect that lasts a process is called by a test of all rounds, and not by
 });
 
 describe('a difference of 10 %', () => {
-  /** So noisy that the test of all rounds finds 10 % in nine of ten measurements. */
+  /** Noise at which the test of all rounds finds a difference of 10 % in nine of ten measurements. */
   const noise = (random: Random) => () => [0.17 * normal(random), 0.17 * normal(random)] as const;
   const planted = { ...EIGHT, ratio: 1.1 };
 

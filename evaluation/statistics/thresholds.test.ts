@@ -17,7 +17,7 @@ const TABLE: Readonly<Record<string, Exact>> = {
   './adapters/mine.v2.ts': { bytes: 99, header: 39 },
 };
 
-/** a2a takes 1.2 to 1.4 times as long as anything else, and 90 to 110 µs; nobody counts CPU time. */
+/** a2a takes 1.2 to 1.4 times as long as anything else, and 90 to 110 µs; CPU time was not measured. */
 const FIGURES: ThresholdFigures = {
   arms: Object.keys(TABLE),
   exact: (arm, metric, isSaved) => {
@@ -161,7 +161,7 @@ it('takes the metrics of a kind of arms alone', () => {
   expect(() => parseThreshold('a.saturated > 2', ['a'], 'adapters')).toThrow('there is no metric saturated');
 });
 
-/** Evaluates a condition where every arm was measured as `measured`, and has `bytes` now and `saved` before. */
+/** Evaluates a condition on arms that were all measured as `measured`, and have `bytes` now and `saved` in the baseline. */
 function judge(
   text: string,
   measured?: Partial<MeasuredRatio>,
@@ -176,7 +176,7 @@ function judge(
 }
 
 it.each([
-  // The bound at an end of the interval, 1.1 to 1.3: the end itself is no more than the bound, and no less.
+  // If the bound is an end of the interval, 1.1 to 1.3, the end is neither above nor below it.
   ['> 1.09', 'failed'],
   ['> 1.1', 'cannot tell'],
   ['>= 1.1', 'failed'],
@@ -202,7 +202,7 @@ it.each([
   ['a.time > 0.953x b', 'passed'],
   ['a.time > 0.952x b', 'failed'],
   ['a.time > 1x saved', 'passed'],
-  // A number of microseconds is no difference between arms.
+  // The bound is a number of microseconds and no ratio of two arms, so that the margin does not apply.
   ['a.time > 1.01', 'failed'],
 ])('equal arms cross no bound within the margin: %s %s', (text, outcome) => {
   expect(judge(text, { isEquivalent: true }).outcome).toBe(outcome);
@@ -211,9 +211,9 @@ it.each([
 it.each([
   ['a.time > 1.05x b', { low: 0.9, high: 1.2 }, 'cannot tell'],
   ['a.time > 1.05x b', { low: 0.83, high: 1.01 }, 'cannot tell'],
-  // The measured ratio, 1.2, is beyond what the baseline does against itself.
+  // The measured ratio, 1.2, is beyond the interval of the baseline against itself.
   ['a.time > 1.05x b', { low: 0.95, high: 1.19 }, 'failed'],
-  // The bound is.
+  // The bound is beyond that interval.
   ['a.time > 1.4x b', { low: 0.9, high: 1.25 }, 'passed'],
   ['a.time > 0.7x b', { low: 0.9, high: 1.25 }, 'failed'],
   ['a.time > 1.05', { low: 0.9, high: 1.25 }, 'failed'],

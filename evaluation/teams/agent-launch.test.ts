@@ -16,7 +16,7 @@ const team = teamSchema.parse({
   ],
 });
 
-/** What the agent is told about engines. */
+/** Returns the options about engines that an agent receives. */
 function engineOf(id: string): object {
   const agent = team.agents.find((other) => other.id === id);
   if (agent === undefined) throw new Error(`no agent ${id}`);

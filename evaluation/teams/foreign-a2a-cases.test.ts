@@ -170,7 +170,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** The same in the forms of 0.3. */
+/** The same cases in the forms of A2A 0.3. */
 const OLD: readonly Case[] = [
   {
     name: 'a stream',
@@ -292,7 +292,7 @@ const oldCard = (url: string) => ({
   skills: [],
 });
 
-/** Hands the member a question, and returns its answer and what it warned of. */
+/** Asks the member a question, and returns its answer and its warnings. */
 async function ask(place = `http://127.0.0.1:${port}`) {
   const lost: unknown[] = [];
   const tool = createA2aTool({

@@ -29,7 +29,7 @@ const card = (capabilities: AgentCard['capabilities']): AgentCard => ({
   skills: [{ id: 's', name: 'look up', description: 'looks things up', tags: ['t'] }],
 });
 
-/** It does what the message says. */
+/** An agent that does what the message says. */
 const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => {
   const text = message.parts.flatMap((part) => part.text ?? []).join('|');
   const end = (state: TaskState, said?: string) =>

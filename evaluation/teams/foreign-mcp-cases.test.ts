@@ -23,7 +23,7 @@ interface Case {
   readonly result: string;
   readonly text?: string | RegExp;
   readonly data?: JsonObject;
-  /** The parts that are named as lost. */
+  /** The parts that a warning names as lost. */
   readonly lost?: readonly string[];
 }
 
@@ -134,7 +134,7 @@ afterAll(async () => {
   for (const end of ends) await end();
 });
 
-/** An agent with the tool `mcp`, and what it warned of. */
+/** Starts an agent with the tool `mcp`, and collects its warnings. */
 function startAgent(options: JsonObject) {
   const warnings: string[] = [];
   const tool: DataTool<JsonObject> = createMcpTool({

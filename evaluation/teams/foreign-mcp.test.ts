@@ -23,7 +23,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const packageOf = (name: string) =>
   path.join(path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), 'dist', 'index.js');
 
-/** What an agent with `options` does when it is asked. */
+/** Creates an agent with `options` that can be asked. */
 function agent(options: JsonObject, environment: Readonly<Record<string, string>> = {}) {
   const usage: Usage[] = [];
   const workspace = realpathSync(temporaryFolder());
@@ -51,7 +51,7 @@ function agent(options: JsonObject, environment: Readonly<Record<string, string>
 const server = (name: string, args: readonly string[] = [], more: JsonObject = {}) =>
   agent({ command: process.execPath, args: [packageOf(`@modelcontextprotocol/${name}`), ...args], ...more });
 
-/** A server that a test writes: it answers `initialize` and hands every other request to `body`. */
+/** Writes a server for a test, which answers `initialize` and passes every other request to `body`. */
 function made(body: string, more: JsonObject = {}) {
   const file = path.join(temporaryFolder(), 'server.mjs');
   writeFileSync(
@@ -101,7 +101,7 @@ describe('a server of MCP from the registry', () => {
         .subarray(1, 4)
         .toString(),
     ).toBe('PNG');
-    // What it took in there is unknown, and never 0.
+    // The tokens that the server used are unknown, and never 0.
     expect(usage.at(-1)).toEqual({
       role: 'mcp',
       model: expect.stringContaining('unknown, of '),

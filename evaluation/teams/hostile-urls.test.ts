@@ -15,7 +15,7 @@ import { ScoringApi } from '../questions/scoring-api.ts';
 import { serveTeam } from '../serve/serve-team.ts';
 import { connectA2a, connectMcp } from './foreign-peers.ts';
 
-/** Every client of ours is led to another host by URLs and redirects; the other host must not receive a byte. */
+/** URLs and redirects try to lead each of our clients to another host, which must not receive a byte. */
 
 const TOKEN = 'token-that-must-not-travel';
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -32,7 +32,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A server of HTTP that keeps what it was asked. */
+/** Starts an HTTP server that keeps the requests it received. */
 async function serve(answer: (seen: Seen, response: http.ServerResponse) => void, host = '127.0.0.1') {
   const seen: Seen[] = [];
   const server = http.createServer(async (request, response) => {
@@ -141,7 +141,7 @@ describe('an agent of A2A', () => {
     return { own, reply };
   }
 
-  // Both interfaces read their URL in one place: each URL is tried with one, and every seventh with both.
+  // Both interfaces share the code that reads the URL, so each URL is tried with one of them, and every seventh with both.
   test.each(
     HOSTILE_URLS.flatMap((url, index) => {
       const names = ['JSONRPC', 'HTTP+JSON'];
@@ -329,7 +329,7 @@ describe('a webhook', () => {
     const [other, hook] = [await trap(), await serve((_seen, response) => response.writeHead(204).end())];
     const ask = await team();
     for (const url of HOSTILE_URLS) await ask(fill(url, hook.host, other));
-    // Events go out one after the other: those of the last task come behind all others.
+    // Events are sent one after the other, so that those of the last task come after all others.
     await ask(`${hook.url}/last`);
     await vi.waitFor(() => expect(hook.seen.at(-1)?.path).toBe('/last'), 60_000);
     await untilDone(hook);

@@ -10,8 +10,8 @@ import { storeFile } from './overseer/testing/overseer.ts';
 import { toolServices } from './tool-services.ts';
 
 /**
- * Kinds of files and links, with the tools that answer a question about one: a role needs all tools of one of the sets. Archives and files of an
- * unknown kind may hold anything.
+ * Kinds of files and links, with the tools that answer a question about one: a role needs all tools of one of the sets. Archives
+ * and files of an unknown kind may hold anything.
  */
 const KINDS: Readonly<
   Record<string, { readonly file?: string; readonly link?: string; readonly by: string[][] }>

@@ -25,7 +25,7 @@ function callsOf(team: Team, id: string): readonly string[] {
 
 const rolesOf = (team: Team) => team.agents.filter(({ tool }) => !isDataTool(tool)).map(({ id }) => id);
 
-/** Where it looks things up outside the question and its file. */
+/** Matches the tools that look things up outside of the question and its file. */
 const WEB = /search|wikipedia|youtube|fetch_page|download_file|understand_video/;
 
 describe('each team that ships', () => {
@@ -39,7 +39,7 @@ describe('each team that ships', () => {
     expect(new Set(team.agents.map(({ id }) => id)).size).toBe(team.agents.length);
     for (const { tool, may_call } of team.agents) {
       expect(typeof tool).toBe('string');
-      // None may call all, which is what a missing list would mean.
+      // Without a list, an agent could call all others.
       expect(may_call).toBeDefined();
       if (isDataTool(tool)) expect(may_call).toEqual([]);
     }
@@ -50,7 +50,7 @@ describe('each team that ships', () => {
 
     expect(entry).toBe(final);
     expect(scorer).toBe('gaia');
-    // What is addressed is shown to nobody else (C-04).
+    // The hub delivers an addressed packet only to its recipient (C-04).
     if (agents.length > 1) expect(routing).toBe('direct');
   });
 
@@ -209,7 +209,7 @@ describe('panel', () => {
     );
     expect(toolsOf(team, 'researcher')).not.toContain('calculator');
     expect(toolsOf(team, 'expert')).toEqual(expect.arrayContaining(['calculator', 'python_repl']));
-    // It reads the question's file again to calculate with it, and looks nothing up.
+    // The expert reads the question's file again to calculate with it, but looks nothing up.
     expect(toolsOf(team, 'expert').filter((tool) => WEB.test(tool))).toEqual([]);
     for (const id of ['runner', 'planner', 'critic', 'finalizer']) expect(toolsOf(team, id)).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe('the teams that ship', () => {
       options,
     }));
 
-  // The routing of packets is the same code for all teams: one of them is tried with each way, and the others with theirs.
+  // Teams share the code that routes packets: one team is tried with each routing, and the others with their own.
   test.each([
     ['supervisor', 'direct'],
     ['supervisor', 'broadcast'],

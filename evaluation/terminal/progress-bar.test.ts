@@ -6,7 +6,7 @@ const CONTROL_OR_CHARACTER = new RegExp(`${ESCAPE}\\[[?\\d;]*[A-Za-z]|${ESCAPE}[
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What is written to standard error, on a terminal or off it. */
+/** Records standard error, as a terminal or not. */
 function heard(isTerminal: boolean): () => string {
   const was = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY');
   Object.defineProperty(process.stderr, 'isTTY', { value: isTerminal, configurable: true });
@@ -60,7 +60,7 @@ test('off a terminal there is a line every tenth of the way', async () => {
   const end = heard(false);
   const bar = await ProgressBar.start(40, 'rounds');
   for (let i = 0; i < 40; i++) bar.advance();
-  // Some work ends twice, and more than all cannot be done.
+  // Advancing beyond the total must not change the bar.
   for (let i = 0; i < 40; i++) bar.advance();
   bar.end();
   const lines = end().trim().split('\n');

@@ -5,7 +5,7 @@ import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
 import { LiveDetails } from './details.ts';
 
-/** Workspaces of agents `a`, `b` and `c`, and a file beside them that nobody may see. */
+/** Creates workspaces of agents `a`, `b` and `c`, and a secret file beside them. */
 function begun() {
   const folder = temporaryFolder();
   const workspaces = path.join(folder, 'workspaces');

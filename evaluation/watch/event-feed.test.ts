@@ -5,7 +5,7 @@ import { slabs } from '@gaia-mesh/core/wire/slab.ts';
 import { describe, expect, test } from 'vitest';
 import { EventFeed } from './event-feed.ts';
 
-/** A feed whose time the test sets, and which ticks when the test says. */
+/** Creates a feed whose clock and ticks the test controls. */
 async function feedAt() {
   const { link } = await quietLink('a');
   const clock = { ms: 0 };
@@ -13,7 +13,7 @@ async function feedAt() {
   let packets = 0;
   return {
     feed,
-    /** The hub relayed so many packets of 10 bytes and 2 tokens in one turn, and a tick went by. */
+    /** Relays `count` packets of 10 bytes and 2 tokens in one batch, and ticks. */
     pass(count: number) {
       const batch = new Batch(link, [link], slabs.take(), 0, 0);
       for (let i = 0; i < count; i++) {
@@ -29,7 +29,7 @@ async function feedAt() {
   };
 }
 
-/** All events that are kept, each as the schema has it. */
+/** Returns all kept events, checked by the schema. */
 function kept(feed: EventFeed): RunEvent[] {
   const { texts } = feed.from(1, Number.MAX_SAFE_INTEGER);
   const events = texts.flatMap((text) => parseRunEvent(JSON.parse(text)) ?? []);

@@ -21,7 +21,7 @@ async function served() {
   return { feed, responses, port: (server.address() as AddressInfo).port };
 }
 
-/** A page as a socket: what it is sent stays where it is until it reads. */
+/** Connects a page as a bare socket, which receives no events until the test calls `reads`. */
 async function pageOn(port: number) {
   const socket = net.connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -44,7 +44,7 @@ async function pageOn(port: number) {
   return { numbers, last, reads };
 }
 
-/** So many notes of almost two kilobytes, in all more than sockets keep for a reader, and a tick for each ten. */
+/** Adds `count` notes of almost 2 kB, which together exceed the buffers of a socket, and ticks after every ten. */
 function tell(feed: EventFeed, count: number) {
   for (let i = 0; i < count; i++) {
     feed.add({ event: 'note', text: 'x'.repeat(1800) });

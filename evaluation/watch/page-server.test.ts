@@ -16,7 +16,7 @@ interface Got {
   readonly text: string;
 }
 
-/** Not `fetch`, which lets nobody say another host. */
+/** Sends a request with any `host` header, which `fetch` does not allow. */
 function get(url: URL, options: { host?: string; path?: string; method?: string } = {}): Promise<Got> {
   return new Promise((resolve, reject) => {
     const { host = url.host, path = url.pathname, method = 'GET' } = options;

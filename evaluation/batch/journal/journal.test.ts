@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A journal with these, closed again. */
+/** Writes a journal with these results, and closes it. */
 function written(...ids: string[]): void {
   const journal = openTestJournal(folder, false, setup);
   for (const id of ids) journal.append(attemptOf(id, { reasoning_trace: `Zoë 🏁\nof ${id}` }));
@@ -59,7 +59,7 @@ describe('the journal', () => {
       attemptOf('a', { status: 'timeout', ended_at: 1000 }),
       attemptOf('b', { seconds: 1, ended_at: 2000 }),
       attemptOf('c', { ...ended, ended_at: 3000 }),
-      // It was on its way when c failed, and says nothing about it; neither does the cache, nor another team.
+      // d was already running when c failed, so it shows nothing about c; nor does the cache (e) or another team (f).
       attemptOf('d', { seconds: 1, ended_at: 3500 }),
       attemptOf('e', { cached: true, seconds: 0, ended_at: 4000 }),
       attemptOf('f', { team: 'panel', seconds: 1, ended_at: 5000 }),
@@ -140,7 +140,7 @@ describe('the journal', () => {
     journal.close();
     expect(existsSync(`${file}.lock`)).toBe(false);
 
-    // The number of a process that has ended: the largest there is on no machine.
+    // No machine has a process with this id, so that the holder of the lock counts as ended.
     writeFileSync(`${file}.lock`, '2147483647\n');
     expect(resumed((again) => again.size)).toBe(0);
   });

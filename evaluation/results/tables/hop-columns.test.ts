@@ -14,11 +14,11 @@ interface Sent {
   readonly type: string;
   readonly bytes: number;
   readonly header: number;
-  /** The hub refused it, or its recording is missing. */
+  /** True if the hub refused the packet, or its recording is missing. */
   readonly isUnseen: boolean;
 }
 
-/** What a team of up to twelve agents sends: several may send the same type, and each type several times. */
+/** The packets of a team of up to twelve agents. Several agents may send the same type, and an agent may repeat it. */
 const anyTeam = fc.array(
   fc.record({
     from: fc.nat(11),

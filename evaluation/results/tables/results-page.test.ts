@@ -79,6 +79,6 @@ test('of questions about tables it says by whose rules, how sure the teams may b
   expect(body).toContain('official evaluator of WikiTableQuestions');
   expect(body).toContain('| single | 100.0 % | 50.0 % | 100.0 % | 20.0 % |');
   expect(limits.join(' ')).toContain('not a language model');
-  // Where a file of the user's lies is nobody's business.
+  // The page must not reveal the folder of the user's file.
   expect(about).toContain('questions of `dev.jsonl`');
 });

@@ -13,7 +13,7 @@ test('chances that come true have no error; those that promise too much have the
   const boaster = Array.from({ length: 10 }, (_, at) => [0.9, at < 5] as const);
   expect(figuresOf(boaster).expected_calibration_error).toBeCloseTo(0.4);
   expect(figuresOf([...honest, ...boaster]).expected_calibration_error).toBeCloseTo(0.2);
-  // What one bin promises too much does not make up for what another promises too little.
+  // Overconfidence in one bin does not cancel underconfidence in another.
   const reversed = [[0.95, false] as const, [0.05, true] as const];
   expect(figuresOf(reversed).expected_calibration_error).toBeCloseTo(0.95);
 });
@@ -29,7 +29,7 @@ test('coverage is of all questions, and the surer half is half of them', () => {
   expect(figuresOf([...answers, [undefined, false], [undefined, false], [undefined, false]])).toMatchObject({
     accuracy_at_half: null,
   });
-  // The half is just reached by all that were given.
+  // The given answers are exactly half of all questions.
   const given = answers.slice(0, 3);
   expect(figuresOf([...given, ...given.map(() => [undefined, false] as const)])).toMatchObject({
     accuracy_at_half: 2 / 3,

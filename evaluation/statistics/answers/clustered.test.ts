@@ -5,7 +5,7 @@ import { computeClusteredInterval } from './clustered.ts';
 
 describe('an accuracy over questions that were tried several times', () => {
   it.each([
-    // Questions that a team nearly always or nearly never gets right, by far; and such as it gets right at random.
+    // With a spread of 0.9, a team gets most questions nearly always or nearly never right; with 0, it is right at random.
     { questions: 24, spread: 0.9 },
     { questions: 72, spread: 0.9 },
     { questions: 72, spread: 0.3 },
@@ -36,7 +36,7 @@ describe('an accuracy over questions that were tried several times', () => {
       }
       expect(found.clustered / samples).toBeGreaterThan(0.93);
       expect(found.clustered / samples).toBeLessThan(0.975);
-      // As if every attempt were a question of its own.
+      // Pooling treats every attempt as a question of its own, and its intervals are too narrow.
       if (spread === 0.9) expect(found.pooled / samples).toBeLessThan(0.75);
     },
   );
@@ -74,7 +74,7 @@ describe('the interval of clustered attempts', () => {
   });
 
   it('has at least one trial and at most as many as there were attempts', () => {
-    // Questions that differ less than chance would have them: as sure as all attempts, and not more.
+    // If questions differ less than by chance, the interval is that of all attempts, and no narrower.
     const even = Array.from({ length: 10 }, (_, at) => (at === 0 ? 3 : 2));
     const { low, high } = computeClusteredInterval(even, 4, 2);
     const all = computeWilson(21, 40, 2);

@@ -85,7 +85,7 @@ describe('the exact test of swaps', () => {
   });
 });
 
-/** Two questions at each of which the other is better by half, so that the accuracies are correlated perfectly. */
+/** Two questions on which the other is better by one half each, so that the accuracies are perfectly correlated. */
 const alike: PairedAttempts = {
   attempts: 2,
   questions: [
@@ -297,7 +297,7 @@ describe('as another implementation has them', () => {
   test.each([
     [counts(20, 2, 40, 10), 38 / 72, 0.3840831308, 0.6373143143, 0.4578827961, 0.5884436843],
     [counts(20, 1, 9, 20), 0.16, 0.0423727615, 0.2677854061, 0.0995713932, 0.2177210064],
-    // One side does not vary: there is no correlation.
+    // One side does not vary, so there is no correlation.
     [counts(0, 0, 6, 0), 1, 0.447983956, 1, 0.7979694911, 1],
     [counts(3, 0, 4, 0), 4 / 7, 0.0815231953, 0.853981798, 0.3376732121, 0.7485465281],
     [thirds, 5 / 18, 0.0852910936, 0.4274641096, 0.1731647603, 0.3685200983],

@@ -2,11 +2,11 @@ import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
 import { findLeaks } from './leaks.ts';
 
-/** What `text` tells of these answers. */
+/** Returns the answers that `text` reveals. */
 const told = (text: string, ...answers: string[]) =>
   findLeaks(text, { question: '', answers }).map((leak) => leak.text);
 
-/** What `text` tells of what the question names. */
+/** Returns the names of the question that `text` reveals. */
 const named = (text: string, question: string) =>
   findLeaks(text, { question, answers: [] }).map((leak) => leak.text);
 
@@ -60,7 +60,7 @@ describe('the answer (OV-12, C-12)', () => {
   });
 });
 
-/** Hints as abstractors write them, general all of them. */
+/** Hints as abstractors write them. All of them are general. */
 const HINTS = [
   'May need two sources. Plan one step for each part, and no more than one tool a step.',
   'No plan should trust the first row: one of the columns may have more than one unit.',

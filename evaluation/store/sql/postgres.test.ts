@@ -28,7 +28,7 @@ const programs = postgresPrograms();
 if (programs === undefined)
   console.warn('skipped: the tests with a real Postgres need its programs (initdb, postgres)');
 
-/** Tests with a real server alone: PGlite has one connection and one user. */
+/** Runs tests only with a real server, since PGlite has one connection and one user. */
 const real = test.skipIf(programs === undefined);
 
 describe(
@@ -115,7 +115,7 @@ describe(
       });
     });
 
-    // The last one, since it ends the server.
+    // This test is the last one, since it ends the server.
     test('a server that goes away in the middle of a run is an error of the next call', async () => {
       const store = await openStore(server.url, { warn, connections: 1 });
       await store.cacheAnswer(sampleKey(), '42');

@@ -60,7 +60,7 @@ describe('a file that is locked', () => {
       ),
     });
     expect(await store.cachedAnswer(sampleKey())).toMatchObject({ answer: '41' });
-    // It can be opened and read meanwhile, and who waits to write lets the process work: the lock is given up here.
+    // Meanwhile, the store can be opened and read. A waiting write does not block the process, which then ends the lock.
     const other = await open(file);
     expect(await other.cachedAnswer(sampleKey())).toMatchObject({ answer: '41' });
     const patient = other.cacheAnswer(sampleKey(), '43');
@@ -123,7 +123,7 @@ describe('a file that is corrupt', () => {
     const writers = ['a', 'b', 'c', 'd'].map((name) => new Writer(file, name, 20));
     await Promise.all(writers.map((writer) => writer.done()));
     expect((await (await open(file)).exportCache()).size).toBe(80);
-    // The log of the corrupt file is moved with it where another process has just made one by looking.
+    // If another process has just made a log by looking at the corrupt file, the log is moved with it.
     expect(readdirSync(path.dirname(file)).filter((name) => /corrupt-\d+$/.test(name))).toEqual([
       'store.db.corrupt-1',
     ]);

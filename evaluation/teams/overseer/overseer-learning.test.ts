@@ -114,7 +114,7 @@ describe('the true answer', () => {
       expect(tells(model.asked(role).map(({ body }) => body))).toBe(false);
     }
     expect(tells(model.asked('diagnose')[0]?.body)).toBe(true);
-    // What the overseer's roles say goes back to the runner alone, and to nobody who works on the question.
+    // The overseer's roles reply only to the runner, and not to the agents that work on the question.
     for (const role of ['diagnose', 'abstract']) {
       expect(new Set(mesh.sentBy(role).map(({ to }) => to))).toEqual(new Set(['runner']));
     }

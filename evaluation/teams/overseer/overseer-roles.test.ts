@@ -65,18 +65,18 @@ describe('the roles of the overseer', () => {
       ['plan', 'timeout', { plan: false, tools: 0, diagnosis: false }],
       ['diagnose', 'answered', { plan: true, tools: 1, diagnosis: false }],
     ] as const;
-    // They wait for the same time, and do nothing meanwhile.
+    // The cases run at the same time, since each of them only waits.
     const ends = cases.map(async ([role, status, had]) => {
       const act = calls('read_file', { file: 'letter.txt' });
       const replies = { execute: [act, says('FINAL ANSWER: Miller')], [role]: [{ hang: true }] };
       if (role === 'execute') replies.execute = [act, { hang: true }];
       const { mesh, store } = await startOverseer(replies, {
-        // A fifth of it is for what comes behind a cut in `execute`, a tenth for what is kept of one in `plan`.
+        // Of this time, a fifth is kept for the work after a cut in `execute`, and a tenth for recording a cut in `plan`.
         teamOptions: { time_s: 10 },
         files: { 'letter.txt': 'Miller' },
       });
 
-      // The mesh's own deadline is far off, but for a task that only it can end.
+      // The mesh's own deadline is far off, except for `plan`, which only that deadline can end.
       const outcome = await mesh.ask({ question: QUESTION }, 't', role === 'plan' ? 10_000 : 60_000);
 
       const isAnswered = outcome.status === 'answered' && finalOf(outcome).answer !== 'No answer was found.';

@@ -96,7 +96,7 @@ describe('a wrong attempt', () => {
       { tool: 'list_files', arguments: {}, text: 'Files found:\n./letter.txt' },
       { tool: 'read_file', arguments: { file: 'letter.txt' }, text: expect.stringContaining('Miller\nZ.') },
     ]);
-    // What the PM planned, what main did, where the chain broke.
+    // The trace has the PM's plan, the work of main, and the point where the chain broke.
     expect(attempt === undefined ? ['there is none'] : traceFaults(attempt)).toEqual([]);
     expect(attempt?.trace.length).toBeGreaterThan(4);
     expect(attempt?.tokens).toBe(4 * 110);
@@ -168,7 +168,7 @@ describe('a wrong attempt', () => {
     let replies = 0;
     const { ask, store } = await startOverseer(
       {
-        // It never answers unless the attempt is stored meanwhile.
+        // The role answers only after the attempt has been stored.
         diagnose: async () => {
           await stored.promise;
           return { content: { point: 'plan', tool: '', diagnosis: 'a step is missing' } };

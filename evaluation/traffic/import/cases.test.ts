@@ -11,7 +11,7 @@ interface Case {
   readonly format: string;
   /** `from>to type` of each packet, with `=` and its payload where that is of interest. */
   readonly said: readonly string[];
-  /** What the end of the import says, besides other things. */
+  /** Notes that the import must report, among others. */
   readonly notes?: readonly string[];
   readonly tasks?: number;
 }
@@ -260,7 +260,7 @@ test.each(cases)('$what', ({ file, format, said: expected, notes = [], tasks }) 
   if (tasks !== undefined) expect(report.tasks).toBe(tasks);
   const told = [...report.guessed, ...report.dropped].join('\n');
   for (const note of notes) expect(told).toContain(note);
-  // A reply that names its request goes to the one who asked.
+  // A reply that names its request goes to the sender of that request.
   const byId = new Map(recording.packets.map(({ packet }) => [packet.id, packet]));
   for (const { packet } of recording.packets) {
     const request = byId.get(packet.reply_to ?? '');

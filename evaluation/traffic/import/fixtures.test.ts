@@ -5,7 +5,7 @@ import { importTraffic } from '../import-traffic.ts';
 
 const folder = path.join(import.meta.dirname, 'fixtures');
 
-/** `from>to type` of each packet that somebody sent, in order. */
+/** Imports a fixture; `said` has `from>to type` of each packet but the documents, in order. */
 function imported(name: string) {
   const { recording, report } = importTraffic(path.join(folder, name), null);
   const said = recording.packets
@@ -31,7 +31,7 @@ describe.each(ALL)('%s', (name, format) => {
     expect(report.format).toBe(format);
     const text = formatRecording(recording).join('');
     expect(parseRecording(text, name).packets).toEqual(recording.packets);
-    // Whoever is to send a packet must have been sent its cause.
+    // The sender of a packet must have received its cause.
     const byId = new Map(recording.packets.map(({ packet }) => [packet.id, packet]));
     for (const { cause, packet } of recording.packets) {
       const caused = byId.get(cause ?? '');
