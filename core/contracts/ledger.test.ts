@@ -13,7 +13,7 @@ const packet: Packet = {
   payload: { text: 'né' },
 };
 
-/** A codec of which only the sizes matter: 30 bytes of envelope. */
+/** A codec that has only sizes: 30 bytes of envelope. */
 const codec: Codec = {
   encode: () => new Uint8Array(42),
   decode: () => packet,

@@ -11,13 +11,13 @@ import { readArchivedTexts, readRecording } from './read-archive.ts';
 const FILES = { 'metrics.json': '{}', '0/agent.log': 'one\n' };
 
 interface Changes {
-  /** Files as they are packed, in place of those that the manifest names; null leaves one out. */
+  /** Contents to pack in place of the files that the manifest names; null leaves a file out. */
   readonly files?: Readonly<Record<string, string | null>>;
   readonly manifest?: object;
   readonly link?: string;
   /** A file that is packed a second time. */
   readonly twice?: string;
-  /** As `tar -C folder .` does. */
+  /** True to pack as `tar -C folder .` does. */
   readonly isWholeFolder?: boolean;
 }
 

@@ -40,7 +40,7 @@ function packet(id: string, from: string, payload: Packet['payload'] = {}): Pack
   return { type: 'said', from, id, task_id: 't', token_used: 0, ts: 0, payload };
 }
 
-/** What the hub tells when it has relayed blobs of `sender`. */
+/** Creates the batch that the hub reports after it has relayed blobs of `sender`. */
 function batchOf(sender: Link, blobs: readonly Uint8Array[], arrivedUs = 1): Batch {
   const frames = encodeFrames(blobs);
   const bytes = Buffer.alloc(frames.length);

@@ -9,7 +9,7 @@ import { codeFolder, findPackageFolders, listReadablePaths } from './package-roo
 const root = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Makes `folder` and tells where packages are looked for from there, relative to the root of the test. */
+/** Creates `folder` and returns the folders where Node looks for its packages, relative to the root of the test. */
 function storesOf(folder: string): string[] {
   const whole = path.join(root, folder);
   mkdirSync(whole, { recursive: true });
@@ -40,7 +40,7 @@ test('agents may read code and packages, and not the folder above them', () => {
 
   expect(readable).toContain(path.join(codeFolder, 'node_modules') + path.sep);
   expect(readable).not.toContain(codeFolder + path.sep);
-  // Without the end the name would let through folders whose names begin alike.
+  // Without a separator at its end, a path would also permit folders whose names begin with it.
   for (const item of readable) expect(item.endsWith(path.sep) || path.extname(item) === '.json').toBe(true);
 });
 

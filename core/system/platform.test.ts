@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { codeFolder } from './package-root.ts';
 import { canHave, isPosix, listMissingParts, namePlatform, readLinuxFile } from './platform.ts';
 
-/** What is published and runs on people's machines. */
+/** Folders of code that is published and runs on users' machines. */
 const FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'scripts'];
 
 function sources(): string[] {
@@ -24,7 +24,7 @@ test('one file alone asks which system this is, and reads the files of Linux', (
   );
   expect(asks.sort()).toEqual(
     [
-      // A manifest notes what it is, and a page is opened by a program that each has of its own.
+      // The manifest records the system, and each system has its own program to open a page.
       'core/run/manifest.ts',
       'core/system/platform.ts',
       'evaluation/watch/open-in-browser.ts',

@@ -40,7 +40,7 @@ test('whoever reads a file while it is written anew has the whole old one', () =
 });
 
 test.skipIf(process.platform !== 'linux')('a device is written to, and stays a device', () => {
-  // A link to the device: the test would otherwise replace the machine's own if it failed.
+  // The test uses a link to the device, since a failure would otherwise replace the machine's own.
   const device = path.join(temporaryFolder(), 'full');
   symlinkSync('/dev/full', device);
   expect(() => writeWhole(device, 'text')).toThrow(/full cannot be written: .*the disk is full/);

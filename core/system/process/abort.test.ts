@@ -37,7 +37,7 @@ describe('work that a signal may cut short', () => {
     const work = raceAbort(controller.signal, promise);
     controller.abort(new Error('enough'));
     await expect(work).rejects.toThrow('enough');
-    // Nobody hears of this one: it must not end the process.
+    // No caller handles this late rejection, which must not end the process.
     reject(new Error('too late'));
     await promise.catch(() => undefined);
   });

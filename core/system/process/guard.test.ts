@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 const guardUrl = new URL('./guard.ts', import.meta.url).href;
 
-/** On a busy machine 2 s are as many times longer as the start of a process is there; on an idle one it takes 0.1 s. */
+/** Limits are multiples of the time that a process takes to start, which is 0.1 s on an idle machine and more on a busy one. */
 const STARTS = 20;
 
 /** A process with a child and a folder that it has guarded, and what it prints before it waits. */

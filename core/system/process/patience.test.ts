@@ -29,7 +29,7 @@ describe('patience', () => {
     const onEnd = vi.fn();
     const crowding = vi.fn(() => 1);
     waitPatiently(1000, onEnd, crowding);
-    // A timer that comes late comes once.
+    // A late timer fires only once.
     vi.advanceTimersByTime(250);
     expect(crowding).toHaveBeenCalledOnce();
     expect(onEnd).not.toHaveBeenCalled();
