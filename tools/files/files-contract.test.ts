@@ -6,7 +6,7 @@ import type { DataTool } from '../data-tool.ts';
 import { dataTools } from '../data-tools.ts';
 import { taskPlace } from './testing/task-place.ts';
 
-/** What each tool is asked in these tests: valid arguments for a file of that name; undefined for those that read none. */
+/** Returns valid arguments of each tool for a file of that name; undefined for tools that read no file. */
 const ARGUMENTS: Readonly<Record<string, ((file: string) => JsonObject) | undefined>> = {
   list_files: undefined,
   find_file: undefined,
@@ -65,7 +65,7 @@ describe.each(readers)('$name', ({ name, argumentsFor }) => {
   });
 });
 
-// All but one read in the same kind of process, and the last one at once.
+// One tool stands for all that read in a process of their own.
 describe.each(readers.filter(({ name }) => name === 'read_excel'))('$name', ({ name, argumentsFor }) => {
   test('stops when the run ends', async () => {
     const controller = new AbortController();

@@ -50,13 +50,13 @@ test('an unreadable one, too (REQ-052)', async () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('a document is read by a process', () => {
-  /** Reads a large PDF, and gives the process that does so to `look` while it is at it. */
+  /** Reads a large PDF, and passes the id of the process that reads it to `look` meanwhile. */
   async function readWhile(look: (pid: number) => void): Promise<string> {
     const page = pdfText(Array.from({ length: 30 }, (_, line) => `line ${line} of a page`));
     const { files } = taskPlace({ 'a.pdf': pdfOf(Array<string>(300).fill(page)) });
     const before = new Set(children());
     const text = readAnyText(path.join(files, 'a.pdf'), idle);
-    // Whoever awaits it hears of a failure; until then it must not count as unhandled.
+    // The caller handles a failure later; until then, it must not count as unhandled.
     text.catch(() => undefined);
     const reader = await vi.waitFor(() => {
       const pid = children().find((child) => !before.has(child) && commandOf(child).includes('--permission'));

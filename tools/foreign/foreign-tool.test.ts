@@ -13,7 +13,7 @@ import { createForeignTool } from './foreign-tool.ts';
 const empty: ForeignReply = { texts: [], images: [], isError: false, lost: [] };
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1');
 
-/** A foreign tool whose peer replies as it is told, with what was noted on the way. */
+/** Creates a foreign tool whose peer replies with `reply`, and collects its warnings and usage. */
 function useTool(reply: ForeignPeer['call'] = async () => empty, settings: JsonObject = {}) {
   const warnings: Warning[] = [];
   const usage: Usage[] = [];
@@ -53,7 +53,7 @@ function useTool(reply: ForeignPeer['call'] = async () => empty, settings: JsonO
   return { ask, described, warnings, usage, call, close, connect, abort, context };
 }
 
-/** Asks for one call, to which the peer replies with this. */
+/** Makes one call, to which the peer replies with `reply`. */
 const hear = async (reply: Partial<ForeignReply>, changes: Partial<DataToolContext> = {}) => {
   const tool = useTool(async () => ({ ...empty, ...reply }));
   return { reply: await tool.ask({ tool: 'read', arguments: {} }, changes), ...tool };

@@ -152,7 +152,7 @@ test('options that are no numbers are refused', async () => {
   expect(services.requests).toHaveLength(0);
 });
 
-/** Returns how many of three calls were at the service at the same time; each stays until another one comes, or `untilMs` are over. */
+/** Returns the largest number of three calls that the service had at the same time. Each waits for another one, or for `untilMs`. */
 async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Promise<number> {
   const company = Promise.withResolvers<void>();
   let [now, most] = [0, 0];
@@ -175,7 +175,7 @@ async function mostAtOnce(service: 'wikipedia' | 'tavily', untilMs: number): Pro
 
 test('a host gets no more requests at once than it takes', async () => {
   expect(await mostAtOnce('wikipedia', 100)).toBe(1);
-  // A second call comes if it may, but a busy machine may delay it for longer than a moment.
+  // A second call is allowed here, but on a busy machine it may come late.
   expect(await mostAtOnce('tavily', 20_000)).toBeGreaterThan(1);
 });
 

@@ -129,7 +129,7 @@ describe('addresses that are refused', () => {
       );
     expect(await read()).toBe('hello');
     expect(asked).toBe(1);
-    // A kept connection would go there unchecked.
+    // A kept connection would reach the address without a check.
     await expect(read()).rejects.toThrow(/10\.0\.0\.1/);
     expect(server.requests()).toBe(1);
   });

@@ -34,7 +34,7 @@ describe('Python', () => {
   const call = (code: string, timeoutS = 30, taskId = 't1') =>
     agent.call({ tool: 'python-repl', input: { code, timeout_s: timeoutS }, taskId });
   const run = async (code: string) => textOf(await call(code));
-  /** Each of some expressions on its own: what came of it, or the error's name. */
+  /** Evaluates each expression on its own, and returns its value or the name of its error. */
   const tries = async (setup: string, expressions: readonly string[]) => {
     const code = `${setup}\ndef attempt(text):\n    try:\n        return "got %r" % (eval(text),)\n    except BaseException as error:\n        return type(error).__name__\nimport json\nprint(json.dumps([attempt(each) for each in ${JSON.stringify(expressions)}]))`;
     const results: string[] = JSON.parse((await run(code)).split('\n')[0] ?? '');
@@ -86,7 +86,7 @@ describe('Python', () => {
       const names = await run(
         `import os\nprint(os.listdir(${JSON.stringify(folder)}) if os.path.isdir(${JSON.stringify(folder)}) else [])`,
       );
-      // What the sandbox has of its own: ways to the interpreter, the linker's table, a folder for the code.
+      // Entries of the sandbox itself: links to the interpreter, the linker's table, a folder for the code.
       const own = new Set(['alternatives', 'ld.so.cache', 'pyodide', 'data.txt', 'self', 'web_user']);
       const shown = [...names.matchAll(/'([^']+)'/g)]
         .map(([, name]) => name ?? '')
@@ -150,7 +150,7 @@ for act in (lambda: os.unlink("/files/data.txt"), lambda: os.truncate("/files/da
       expect(environments).not.toEqual([]);
       for (const environment of environments) {
         expect(environment).not.toContain(SECRET);
-        // With the agent's rights in it, Node would have them all.
+        // NODE_OPTIONS would pass the agent's permissions on to the process.
         expect(environment).not.toContain('NODE_OPTIONS');
       }
     },
@@ -224,7 +224,7 @@ os.unlink("large")
   test('an interpreter that ends itself is told of, and the next call has another', async () => {
     for (const code of ['import os\nos._exit(3)', 'import ctypes\nctypes.string_at(0)']) {
       const reply = await call(`print("last words", flush=True)\n${code}`, 10, 'ending');
-      // Where reading address 0 is allowed (WebAssembly), nothing happens.
+      // In WebAssembly, address 0 can be read, so that the interpreter does not end.
       if (reply.code === undefined) continue;
       expect(reply).toMatchObject({
         code: 'tool',
@@ -303,7 +303,7 @@ attempt(lambda: pyodide_js._module.FS.filesystems.NODEFS.staticInit())
 attempt(lambda: pyodide_js._api.loadBinaryFile("/etc/passwd"))
 `);
       for (const line of shown.trim().split('\n')) {
-        // Promises that are never kept, and methods that say nothing.
+        // Promises that never settle, and methods without a result, are harmless.
         expect(line).toMatch(/^refused |^got (None|jsnull|<PyodideFuture|<Future)/);
       }
       expect(shown).toContain('Code generation from strings disallowed');
@@ -321,7 +321,7 @@ print(seen)
     });
 
     test('its memory is bounded as well', async () => {
-      // The bound counts what is allocated; to write to it would take a busy machine its time.
+      // Allocated memory counts even before it is written, which would take long on a busy machine.
       const reply = await call(
         `${TO_JAVASCRIPT}
 array = pyodide_js.FS.readFile("/files/data.txt").constructor
@@ -332,7 +332,7 @@ for n in range(400):
         MAX_TIMEOUT_S,
         'arrays',
       );
-      // Refused, or the end of its process.
+      // The allocation is refused, or the process ends.
       expect(JSON.stringify(reply)).toMatch(/allocation failed|ended by itself|out of memory/i);
     });
   });

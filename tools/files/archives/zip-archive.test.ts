@@ -102,7 +102,7 @@ describe('openZip', () => {
     expect(() => checkZip(loaded('a.zip', bombOf(MAX_MEMBER_BYTES + 1)))).toThrow(
       `unpacks to more than ${MAX_MEMBER_BYTES} bytes`,
     );
-    // Unpacked whole, whatever its header states, and found not to be what the checksum says.
+    // The member is unpacked as a whole, despite the size in its header, and its checksum is wrong.
     expect(() => checkZip(loaded('a.zip', bombOf(MAX_MEMBER_BYTES)))).toThrow('its checksum is wrong');
   });
 
@@ -127,7 +127,7 @@ describe('openZip', () => {
   });
 });
 
-/** An archive with deflated members `m0`, `m1`, …, whatever their streams hold, that states a size of 1 for each. */
+/** Builds an archive with deflated members `m0`, `m1`, …, each of which states a size of 1 for any stream. */
 function handMade(streams: readonly Buffer[], crc = 0): Uint8Array {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];

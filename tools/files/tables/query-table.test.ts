@@ -46,7 +46,7 @@ test('a statement that eats memory is stopped', async () => {
   const sql = `WITH RECURSIVE c(n, x) AS (SELECT 1, printf('%.*c', 1000000, 'x') UNION ALL SELECT n + 1, x || '' FROM c),
     d AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM d a JOIN d b ON a.n = b.n`;
   await expect(querySheets(file(), sql, NEVER, BOUNDS)).rejects.toThrow(
-    // SQLite asks for memory, and is refused; where nothing refuses it, the process ends.
+    // SQLite is refused memory if the system bounds it; otherwise the process ends.
     /^\.\/a\.csv( was not queried: it took more than 300 MB of memory|: SQL: out of memory)/,
   );
 });

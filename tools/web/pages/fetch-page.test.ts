@@ -60,7 +60,7 @@ describe('a page', () => {
     const paragraphs = Array.from({ length: 900 }, (_, i) => `<p>Line <b>${i}</b>, of some length.</p>`).join(
       '',
     );
-    // It is read however long that takes: the time of a page is for those that no parser reads.
+    // The page may take any time here, since the time limit is for pages that no parser can read.
     const { signal } = new AbortController();
     const text = await extractText(page(`<div>${paragraphs}</div>`), 60_000, signal, 100_000);
     const numbers = [...text.matchAll(/Line \*\*(\d+)\*\*/g)].map(([, number]) => Number(number));
