@@ -83,7 +83,7 @@ export class SharedCause {
   }
 
   /**
-   * Judges an attempt. An answer that was on its way when a server went away shows nothing about later failures.
+   * Judges an attempt. An answer whose question was already running when a server went away shows nothing about later failures.
    *
    * @param before {@link failures} when the question was asked
    */

@@ -13,7 +13,7 @@ export interface TeamFacts {
   readonly questions_per_s: number | null;
   /** Warnings of this process about replies of other software that could not be read in full. */
   readonly warnings: readonly RunWarning[];
-  /** The faults that were injected into this process's questions, and what became of them. */
+  /** The faults that were injected into this process's questions, and their effects. */
   readonly faults?: RunMetrics['faults'];
 }
 
