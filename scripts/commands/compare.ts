@@ -45,7 +45,7 @@ async function run(given: CompareOptions): Promise<void> {
   const watch = await openWatch(options, 'compare');
   try {
     const command = formatCommand(process.argv.slice(2));
-    // Runs that are recorded first have the terminal for themselves.
+    // A run that is recorded first shows its own progress, so that the bar starts after it.
     let started: Promise<ProgressBar> | undefined;
     const onBar = (use: (bar: ProgressBar) => void) => {
       started ??= ProgressBar.start(100, '%');
@@ -84,7 +84,7 @@ async function run(given: CompareOptions): Promise<void> {
 }
 
 async function planStacks(names: readonly string[], options: CompareOptions) {
-  // Only comparisons of stacks load them.
+  // The modules of stacks are loaded only for comparisons of stacks.
   const stacks = await import('../compare/stack-plan.ts');
   return stacks.planStacks(names, options);
 }
