@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import { summarize, type TeamSummary } from '../results/summary.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
 import { openJournal, type ReadJournal } from './journal/journal.ts';
 

@@ -4,9 +4,9 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import * as z from 'zod';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** Maximum bytes of a comparison file; two hundred rounds of all adapters take about 100 kB. */
 const MAX_COMPARISON_BYTES = 16 * 1024 * 1024;

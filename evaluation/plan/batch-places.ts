@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import { findDefaultOut, resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
-import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** Returns the paths of the files beside an answers file. */
 export function deriveBatchPaths(answers: string): {

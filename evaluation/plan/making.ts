@@ -1,7 +1,7 @@
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { createRedactor } from '../batch/redact.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
+import { createRedactor } from '../batch/redact.ts';
 
 /** The origin of a result: its command line, without secrets, and its machine. */
 interface Making {

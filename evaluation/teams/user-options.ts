@@ -1,9 +1,9 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team, TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { parseFileName, resolveUserName } from './user-files.ts';
 
 /** Replaces user's files in options for adapter and engine by the names of their exports. */

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
 import { printError } from './print.ts';
-import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** The part of a page between its markers, which a command writes; the rest is written by people. */
 const PART = /(<!-- measured: .+ -->\n)[\s\S]*?(<!-- end of what was measured -->)/;

@@ -1,12 +1,12 @@
 import type { NewRunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { BatchEvent } from '../batch/batch.ts';
 import { toAttemptId } from '../questions/question.ts';
 import { fillPage } from '../report/page-html.ts';
 import type { ResultFile } from '../report/report.ts';
 import { printError } from '../terminal/print.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { LiveDetails } from './details.ts';
 import { EventFeed, streamEvents } from './event-feed.ts';
 import { openInBrowser } from './open-in-browser.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
+import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { EXIT } from './exit-code.ts';
 
 /**

@@ -6,8 +6,8 @@ import {
   toErrorMessage,
 } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
+import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { Command, CommanderError } from 'commander';
 import { EXIT, toExitCode } from './exit-code.ts';
 import { isInterrupted } from './interruptible.ts';

@@ -1,9 +1,9 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
 import { deriveBatchPaths, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /**
  * Returns the archive of the last run in a folder.

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import type { BatchEnd } from '@gaia-mesh/evaluation/batch/batch.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** The stage of the command's batch: there is none, none of it is on disk yet, or its finished answers are on disk. */
 let stage: 'none' | 'planned' | 'begun' = 'none';

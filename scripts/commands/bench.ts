@@ -8,6 +8,7 @@ import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { tryNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import { type BatchProgress, createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
@@ -29,7 +30,6 @@ import {
 } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createQuietProgress, flowProgress, type Progress } from '@gaia-mesh/evaluation/terminal/progress.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { formatPercent, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';

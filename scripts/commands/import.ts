@@ -2,6 +2,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatRecording } from '@gaia-mesh/core/recording/recording.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   argument,
@@ -12,7 +13,6 @@ import {
   output,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findFormat, formatNames } from '@gaia-mesh/evaluation/traffic/formats.ts';
 import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem, serveFolder } from '@gaia-mesh/evaluation/history/results-folder.ts';
 import { argument, defineTable, flag, option, port } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { openInBrowser } from '@gaia-mesh/evaluation/watch/open-in-browser.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';

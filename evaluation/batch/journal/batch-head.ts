@@ -2,9 +2,9 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
 import type { Question } from '../../questions/question.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 
 /** Maximum bytes of a head: it contains the questions, so its bound is that of a question file. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;

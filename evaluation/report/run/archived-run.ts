@@ -6,10 +6,10 @@ import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/
 import { metricsSchema, type RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 import { type Attempt, attemptSchema } from '../../attempts/attempt.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { toOneLine } from '../../terminal/table.ts';
 
 const METRICS_FILE = 'metrics.json';

@@ -68,21 +68,18 @@ describe('logs', () => {
     ['mine.jsonl', 'mine.runs/single'],
     ['mine.runs', 'mine.runs/single'],
     ['.', 'runs/20261126-180409-c84ff1'],
-  ])(
-    'names a run that a batch or a server keeps near %s, which is %s',
-    async (place, run) => {
-      const folder = temporaryFolder();
-      const own = path.join(folder, run);
-      mkdirSync(own, { recursive: true });
-      writeFileSync(path.join(own, 'run_artifacts.tar.gz'), '');
-      if (place === 'mine.jsonl') writeFileSync(path.join(folder, place), '');
+  ])('names a run that a batch or a server keeps near %s, which is %s', async (place, run) => {
+    const folder = temporaryFolder();
+    const own = path.join(folder, run);
+    mkdirSync(own, { recursive: true });
+    writeFileSync(path.join(own, 'run_artifacts.tar.gz'), '');
+    if (place === 'mine.jsonl') writeFileSync(path.join(folder, place), '');
 
-      const { code, stderr } = await callCli(['logs', '--out', path.join(folder, place)]);
+    const { code, stderr } = await callCli(['logs', '--out', path.join(folder, place)]);
 
-      expect(code).toBe(2);
-      expect(stderr).toContain(`name the folder of a run, such as ${own}`);
-    },
-  );
+    expect(code).toBe(2);
+    expect(stderr).toContain(`name the folder of a run, such as ${own}`);
+  });
 });
 
 describe('clean', () => {
