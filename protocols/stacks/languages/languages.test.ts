@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createA2aLanguage } from '../a2a/languages.ts';
 import { a2aGrpcSdk } from '../a2a/sdk/grpc.ts';
 import { a2aJsonRpcSdk } from '../a2a/sdk/stacks.ts';
@@ -54,6 +55,27 @@ for (const [python, sdk, wanted, mixed] of isRelease ? PYTHON : PYTHON.slice(0, 
   testLanguages('python', 'JavaScript asks Python', { ...python, connect: sdk.connect }, mixed);
   testLanguages('python', 'Python asks JavaScript', { ...python, serve: sdk.serve }, mixed);
 }
+
+// With Nagle's algorithm on, replies of Python waited 40 ms, which its SDK seemed to cost. No time is measured here.
+test.skipIf(!isThere.python)('a server in Python sends at once what it writes', () => {
+  const asked = [
+    'import asyncio, socket',
+    'from http_server import listen',
+    'async def main():',
+    '    listening, port = listen()',
+    '    seen = asyncio.get_running_loop().create_future()',
+    '    option = lambda _, writer: seen.set_result(',
+    "        writer.get_extra_info('socket').getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)",
+    '    )',
+    '    async with await asyncio.start_server(option, sock=listening):',
+    "        await asyncio.open_connection('127.0.0.1', port)",
+    '        print(await seen)',
+    'asyncio.run(main())',
+  ].join('\n');
+  const { command } = describePeer('python');
+  const cwd = new URL('./python/', import.meta.url);
+  expect(execFileSync(command, ['-B', '-c', asked], { cwd, encoding: 'utf8' })).toBe('1\n');
+});
 
 const GO = [
   [createMcpLanguage('http', 'go'), mcpHttpSdk],

@@ -25,5 +25,9 @@ async def serve_app(listening: socket.socket, app, settings):
 
 
 def listen():
-    listening = socket.create_server(('127.0.0.1', 0))
+    # asyncio sets TCP_NODELAY only on sockets that name their protocol, as those that uvicorn opens itself do. With Nagle's algorithm each
+    # reply would wait 40 ms for an acknowledgement.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(('127.0.0.1', 0))
+    listening.listen()
     return listening, listening.getsockname()[1]
