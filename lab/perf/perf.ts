@@ -169,7 +169,7 @@ const decoder = new TextDecoder();
 let last = '';
 for await (const bytes of body) {
   last = (last + decoder.decode(bytes, { stream: true })).slice(-200);
-  if (last.includes('"kind":"end"')) break;
+  if (last.includes('"stream_ended"')) break;
 }
 leave.abort();
 `;
