@@ -2,15 +2,20 @@ import { existsSync, globSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
-import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { deriveBatchPaths, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 
 /**
- * Returns the archive of the last run in a folder.
+ * Returns the file that the user named. A folder stands for the archive of the run in it, and no name for that of the last run.
  *
- * @throws MeshError `usage` when there is none
+ * @throws MeshError `usage` for a folder without a run
  */
-export function findLastArchive(folder = findDefaultOut()): string {
+export function findArchive(named: string | undefined): string {
+  const place = named === undefined ? findDefaultOut() : resolveUserPath(named);
+  return named === undefined || isFolder(place) ? findLastArchive(place) : place;
+}
+
+function findLastArchive(folder: string): string {
   const archive = path.join(folder, 'run_artifacts.tar.gz');
   if (existsSync(archive)) return archive;
   throw createNoRunError(folder);

@@ -1,7 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   argument,
   choice,
@@ -14,7 +13,7 @@ import { print } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defineOptions } from '../command-line/options.ts';
-import { findLastArchive } from '../command-line/result-folder.ts';
+import { findArchive } from '../command-line/result-folder.ts';
 
 interface ExportFormat {
   readonly about: string;
@@ -84,9 +83,7 @@ async function run({ archive, as, out }: z.output<typeof exportTable.options>): 
 }
 
 function resolveArchive(archive: string | undefined): string {
-  if (archive === undefined) return findLastArchive();
-  const file = resolveUserPath(archive);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) return findLastArchive(file);
+  const file = findArchive(archive);
   if (existsSync(file)) return file;
   throw new MeshError('config', `${file}: there is no such file`);
 }

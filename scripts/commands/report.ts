@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
@@ -11,7 +10,7 @@ import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defineOptions } from '../command-line/options.ts';
-import { findLastArchive } from '../command-line/result-folder.ts';
+import { findArchive } from '../command-line/result-folder.ts';
 
 const reportTable = defineTable({
   options: z.object({
@@ -41,10 +40,9 @@ async function run({ file: typed, out }: z.output<typeof reportTable.options>): 
 
 /** Finds the result to show. A folder stands for the archive of the run in it. */
 function findResult(typed: string | undefined): ResultFile {
-  if (typed === undefined) return { kind: 'run', file: findLastArchive() };
-  const place = resolveUserPath(typed);
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isFolder ? { kind: 'run', file: findLastArchive(place) } : readFileItem(place);
+  const file = findArchive(typed);
+  const isNamed = typed !== undefined && file === resolveUserPath(typed);
+  return isNamed ? readFileItem(file) : { kind: 'run', file };
 }
 
 /** Chooses the file of a page: that of a batch stands beside its head. */

@@ -172,12 +172,7 @@ export function compareRatio(pair: PairedAttempts): {
   if (pair.questions.length < 2) return { ratio, low: 0, high: Infinity };
   const contrast = (factor: number) => comparePaired(pair, undefined, factor);
   const find = (from: number, to: number, isBelow: (factor: number) => boolean) => {
-    let [below, above] = [from, to];
-    for (let step = 0; step < HALVINGS; step++) {
-      const middle = (below + above) / 2;
-      if (isBelow(middle)) below = middle;
-      else above = middle;
-    }
+    const [below] = bisect([from, to], HALVINGS, isBelow);
     // An end at 1 must be exactly 1, and not a billionth beside it.
     return Math.round(below * 1e6) / 1e6;
   };
@@ -198,14 +193,26 @@ const LARGEST_Z = 8;
 
 /** Returns the number of standard deviations at which the interval reaches 0. */
 function findReachedZ(pair: PairedAttempts): number {
-  let [within, beyond] = [0, LARGEST_Z];
-  for (let step = 0; step < HALVINGS; step++) {
-    const middle = (within + beyond) / 2;
-    const { low, high } = comparePaired(pair, middle);
-    if (low > 0 || high < 0) within = middle;
-    else beyond = middle;
-  }
+  const [within] = bisect([0, LARGEST_Z], HALVINGS, (z) => {
+    const { low, high } = comparePaired(pair, z);
+    return low > 0 || high < 0;
+  });
   return within;
+}
+
+/** Halves a range `halvings` times, and returns the ends of the part in which `isBelow` turns false. */
+function bisect(
+  [from, to]: readonly [number, number],
+  halvings: number,
+  isBelow: (value: number) => boolean,
+): [below: number, above: number] {
+  let [below, above] = [from, to];
+  for (let step = 0; step < halvings; step++) {
+    const middle = (below + above) / 2;
+    if (isBelow(middle)) below = middle;
+    else above = middle;
+  }
+  return [below, above];
 }
 
 /** Units of attempts beyond which the exact distribution takes too long, and the normal one is as good. */
@@ -292,11 +299,6 @@ const NORMAL_HALVINGS = 60;
 /** Returns the `z` that a standard normal variable exceeds with a probability of `tail`, at most ½. */
 export function computeNormalQuantile(tail: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
-  let [low, high] = [0, 40];
-  for (let i = 0; i < NORMAL_HALVINGS; i++) {
-    const middle = (low + high) / 2;
-    if (computeNormalTail(middle) > tail) low = middle;
-    else high = middle;
-  }
+  const [low, high] = bisect([0, 40], NORMAL_HALVINGS, (z) => computeNormalTail(z) > tail);
   return (low + high) / 2;
 }
