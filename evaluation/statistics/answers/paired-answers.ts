@@ -1,3 +1,4 @@
+import { bisect } from '../inference/bisect.ts';
 import { adjustHolm } from '../inference/holm.ts';
 import { computeClusteredInterval } from './clustered.ts';
 
@@ -198,21 +199,6 @@ function findReachedZ(pair: PairedAttempts): number {
     return low > 0 || high < 0;
   });
   return within;
-}
-
-/** Halves a range `halvings` times, and returns the ends of the part in which `isBelow` turns false. */
-function bisect(
-  [from, to]: readonly [number, number],
-  halvings: number,
-  isBelow: (value: number) => boolean,
-): [below: number, above: number] {
-  let [below, above] = [from, to];
-  for (let step = 0; step < halvings; step++) {
-    const middle = (below + above) / 2;
-    if (isBelow(middle)) below = middle;
-    else above = middle;
-  }
-  return [below, above];
 }
 
 /** Units of attempts beyond which the exact distribution takes too long, and the normal one is as good. */

@@ -1,3 +1,5 @@
+import { bisect } from './bisect.ts';
+
 /**
  * Returns the probability that Student's t with a whole number of degrees of freedom exceeds `t`: the finite sums of Abramowitz and Stegun,
  * 26.7.3 and 26.7.4, accurate to 14 decimal places. 0 and 1 at the infinities.
@@ -28,11 +30,6 @@ const LARGEST = 1e6;
 /** Returns the value that Student's t exceeds with a probability of `tail`, at most ½. */
 export function computeStudentQuantile(tail: number, freedom: number): number {
   if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
-  let [low, high] = [0, LARGEST];
-  for (let i = 0; i < HALVINGS; i++) {
-    const middle = (low + high) / 2;
-    if (computeStudentTail(middle, freedom) > tail) low = middle;
-    else high = middle;
-  }
+  const [low, high] = bisect([0, LARGEST], HALVINGS, (t) => computeStudentTail(t, freedom) > tail);
   return (low + high) / 2;
 }
