@@ -48,7 +48,7 @@ test('no text from elsewhere begins a line of output, wherever it stands', async
     'a comparison of stacks': (change: typeof spoil) => formatComparison(change(stacks)),
     'a comparison of stacks in Markdown': (change: typeof spoil) => formatComparisonMarkdown(change(stacks)),
     'the results of teams': (change: typeof spoil) => formatBatchTable({ [change('team')]: change(team) }),
-    'a JUnit report': (change: typeof spoil) => formatJunit(change(found)),
+    'a JUnit report': (change: typeof spoil) => formatJunit({ kind: 'stacks' }, change(found)),
   })) {
     const plain = format((value) => value);
     const spoiled = format(spoil);

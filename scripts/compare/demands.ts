@@ -78,7 +78,7 @@ function settleDemands(now: ComparisonFile, { thresholds, saved }: Demands, opti
     printError(`${outcome === 'failed' ? 'FAILED' : outcome}: ${text} (${found})`);
     if (outcome === 'failed') process.exitCode = EXIT.failed;
   }
-  if (junit !== undefined) writeOutput(junit, formatJunit(conditions));
+  if (junit !== undefined) writeOutput(junit, formatJunit(now, conditions));
   if (summary !== undefined) writeOutput(summary, formatSummary(now, { conditions, changes }));
   // The baseline is saved even when a condition failed.
   if (saveBaseline !== undefined) writeOutput(saveBaseline, formatJson(now));

@@ -19,12 +19,16 @@ import type { judgeChanges } from './conditions.ts';
  * Formats thresholds as a JUnit report, which CI servers read: one test case each, failed if its condition holds and skipped if the
  * measurement cannot tell. The format is that of Ant's junitreport, which has no standard but is accepted by all of them.
  */
-export function formatJunit(results: readonly ThresholdResult[]): string {
+export function formatJunit(
+  { kind }: Pick<ComparisonFile, 'kind'>,
+  results: readonly ThresholdResult[],
+): string {
+  const command = kind === 'teams' ? 'gaia' : 'compare';
   const of = (wanted: ThresholdResult['outcome']) =>
     results.filter(({ outcome }) => outcome === wanted).length;
   const [failures, skipped] = [of('failed'), of('cannot tell')];
   const cases = results.map(({ text, outcome, found }) => {
-    const name = `    <testcase classname="gaia-mesh.compare" name="${escapeXml(text)}"`;
+    const name = `    <testcase classname="gaia-mesh.${command}" name="${escapeXml(text)}"`;
     if (outcome === 'passed') return `${name}/>`;
     const element = outcome === 'failed' ? 'failure' : 'skipped';
     const message = escapeXml(outcome === 'failed' ? `${text}: ${found}` : `cannot tell: ${found}`);
@@ -33,7 +37,7 @@ export function formatJunit(results: readonly ThresholdResult[]): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites tests="${results.length}" failures="${failures}">`,
-    `  <testsuite name="gaia-mesh compare" tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
+    `  <testsuite name="gaia-mesh ${command}" tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}">`,
     ...cases,
     '  </testsuite>',
     '</testsuites>',

@@ -66,7 +66,9 @@ describe('a condition beside a null test that failed', () => {
     expect(outcome('msgpack.time > 1.05x json').outcome).toBe('cannot tell');
     expect(outcome('msgpack.time > 1.25x json').outcome).toBe('cannot tell');
     expect(outcome('msgpack.time < 1.25x json').outcome).toBe('cannot tell');
-    expect(formatJunit([outcome('msgpack.time > 1.05x json')])).toContain('skipped="1"');
+    expect(formatJunit({ kind: 'adapters' }, [outcome('msgpack.time > 1.05x json')])).toContain(
+      'skipped="1"',
+    );
   });
 
   test('is decided by a larger difference or bound, and says what the null test was', () => {
@@ -128,7 +130,8 @@ describe('reports for CI', () => {
   );
 
   test('as JUnit: a condition that cannot be told is skipped', () => {
-    const xml = formatJunit(conditions);
+    const xml = formatJunit({ kind: 'adapters' }, conditions);
+    expect(xml).toContain('<testsuite name="gaia-mesh compare" tests="3"');
     expect(xml).toContain('<testsuites tests="3" failures="1">');
     expect(xml).toContain('skipped="1"');
     expect(xml).toMatch(
