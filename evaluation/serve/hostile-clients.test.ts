@@ -138,7 +138,7 @@ describe('a client with the token', () => {
 });
 
 describe('a request that is too much', () => {
-  const large = 3_000_000;
+  const large = 7_000_000;
   const paths = ['/mcp', '/a2a/jsonrpc'];
 
   test.each(paths)('is refused with 413 at %s when it comes in chunks', async (path) => {

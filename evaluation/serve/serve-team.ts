@@ -89,6 +89,8 @@ const OLD_CARD_PATH = '/.well-known/agent.json';
 const CARD_PATHS = [CARD_PATH, OLD_CARD_PATH];
 /** Maximum bytes around a question and a document in a request. */
 const ENVELOPE_BYTES = 64 * 1024;
+/** Maximum bytes of one byte of a text in JSON: `\u0000` stands for a control character. */
+const MAX_ESCAPE_BYTES = 6;
 
 const SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000 };
 
@@ -174,9 +176,9 @@ export async function serveOffer(
   token: string | undefined,
 ): Promise<Serving> {
   const guard = new Guard(host, token);
-  // JSON escapes may double the bytes of a question and its document.
-  const maxBodyBytes = bytes * 2 + ENVELOPE_BYTES;
-  const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * maxBodyBytes));
+  const maxBodyBytes = bytes * MAX_ESCAPE_BYTES + ENVELOPE_BYTES;
+  const usualBytes = 2 * bytes + ENVELOPE_BYTES;
+  const kept = new KeptBytes(Math.max(KEPT_LIMITS.minBytes, KEPT_LIMITS.requests * usualBytes));
   const admission = new Admission();
   const sessions = new LegacySessions();
   const a2a =

@@ -175,7 +175,7 @@ describe('a team that is served', () => {
     const page = { Origin: 'https://evil.example' };
     expect(await post(served.mcp ?? '', served.token, ping, page)).toMatchObject({ status: 403 });
     const large = await post(served.mcp ?? '', served.token, 'x'.repeat(100_000));
-    expect(large).toMatchObject({ status: 413, json: { error: 'expected at most 69536 bytes' } });
+    expect(large).toMatchObject({ status: 413, json: { error: 'expected at most 77536 bytes' } });
     expect(await post(`${served.url}/else`, served.token, ping)).toMatchObject({ status: 404 });
   });
 });
