@@ -84,7 +84,7 @@ export function evaluate(command: Command): void {
   defineOptions(command, evaluateTable, run);
 }
 
-/** Scores predictions, one JSON line each, in order. */
+/** Scores predictions, one JSON line each, in order. An input without any is a fault, because a mean over nothing has no value. */
 async function run(options: z.output<typeof evaluateTable.options>): Promise<void> {
   const scorer = findScorer(options.scorer);
   const isStandardInput = options.input === '-';
@@ -93,7 +93,12 @@ async function run(options: z.output<typeof evaluateTable.options>): Promise<voi
     ? process.stdin
     : createReadStream(file, { fd: openUserFile(file, { what: '--input' }) });
   try {
-    await scoreLines(readInputLines(input), scorer, file);
+    const scored = await scoreLines(readInputLines(input), scorer, file);
+    if (scored === 0)
+      throw new MeshError(
+        'usage',
+        `--input ${options.input}: expected at least one line with prediction and truth, got none`,
+      );
   } catch (error) {
     // Only errors of the stream itself need an explanation; the others have one.
     if (error instanceof MeshError || readSystemCode(error) === undefined) throw error;
@@ -101,7 +106,9 @@ async function run(options: z.output<typeof evaluateTable.options>): Promise<voi
   }
 }
 
-async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file: string): Promise<void> {
+/** Prints the scores of each line; returns the number of lines. */
+async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file: string): Promise<number> {
+  let scored = 0;
   for await (const { number, bytes } of lines) {
     const { prediction, truth, aliases } = parseJsonLine(
       bytes.toString('utf8'),
@@ -111,7 +118,9 @@ async function scoreLines(lines: AsyncIterable<InputLine>, scorer: Scorer, file:
     const scores = scorer.score(prediction, [truth, ...(aliases ?? [])]);
     // GAIA's verdict is right or wrong; inside it is a number so that its mean is the accuracy.
     const shown = scorer.name === 'gaia' ? { correct: scores.correct === 1 } : scores;
-    if (!isRead()) return;
+    scored += 1;
+    if (!isRead()) break;
     await printLine(JSON.stringify(shown));
   }
+  return scored;
 }

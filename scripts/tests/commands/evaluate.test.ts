@@ -91,10 +91,13 @@ describe('evaluate', () => {
     });
   });
 
-  test('of nothing prints nothing', async () => {
+  test('of nothing is refused, because a mean over nothing has no value', async () => {
     expect(await runCli(['evaluate', '--scorer', 'gaia', '--input', '-'])).toMatchObject({
-      code: 0,
+      code: 2,
       stdout: '',
+      stderr: expect.stringContaining(
+        '--input -: expected at least one line with prediction and truth, got none',
+      ),
     });
   });
 
