@@ -35,8 +35,21 @@ interface LoadedUserFile extends UserFile {
 }
 const known: LoadedUserFile[] = [];
 
-/** Returns the file without layers; undefined for the name of something that ships with the project. */
-export const parseFileName = (text: string): string | undefined => FILE_PATTERN.exec(text)?.groups?.file;
+/**
+ * Returns the file without layers; undefined for the name of something that ships with the project.
+ *
+ * @throws MeshError `usage` for a file that is no module
+ */
+export function parseFileName(text: string): string | undefined {
+  const file = FILE_PATTERN.exec(text)?.groups?.file;
+  // No name contains a point.
+  if (file === undefined && /\.\w+(\+|$)/.test(text))
+    throw new MeshError(
+      'usage',
+      `${text}: expected a module (a file that ends in .ts, .mts, .cts, .js, .mjs or .cjs), or a name without a point`,
+    );
+  return file;
+}
 
 /**
  * Resolves `text` to a name: itself, or the name of the named file's export.
@@ -45,8 +58,8 @@ export const parseFileName = (text: string): string | undefined => FILE_PATTERN.
  * @throws MeshError `usage` if there is no such file, `config` if it exports nothing of that kind or its name is taken
  */
 export function resolveUserName(kind: Kind, text: string, resolvePath = resolveUserPath): string {
-  const { file, layers = '' } = FILE_PATTERN.exec(text)?.groups ?? {};
-  return file === undefined ? text : register(kind, resolvePath(file)) + layers;
+  const file = parseFileName(text);
+  return file === undefined ? text : register(kind, resolvePath(file)) + text.slice(file.length);
 }
 
 /** Registers the exports of a file and returns their name. */

@@ -53,6 +53,8 @@ describe('the command line', () => {
       ['compare', '--stacks', 'mesh/json', '--rate', 'x'],
       'expected a number a second, above 0 and at most 100000.',
     ],
+    [['conformance', 'package.json'], 'package.json: expected a module (a file that ends in .ts,'],
+    [['bench', '--adapter', './mine.json+zstd'], './mine.json+zstd: expected a module'],
     [['compare', '--margin', '101'], 'expected a percentage, above 0 and at most 100.'],
     [['gaia', '--max-cost', '0'], 'expected US dollars, above 0.'],
     [['bench', '--port-base', '70000'], '--port-base'],
