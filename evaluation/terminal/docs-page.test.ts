@@ -2,15 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder as root } from '@gaia-mesh/core/system/package-root.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
-import { describe, expect, test } from 'vitest';
-import {
-  formatCommand,
-  formatRevision,
-  listMeasuredPages,
-  markAge,
-  resolvePage,
-  writeMeasured,
-} from './docs-page.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { formatRevision, listMeasuredPages, markAge, resolvePage, writeMeasured } from './docs-page.ts';
 
 const part = { facts: 'four agents', body: '| a |', limits: ['Loopback is not a network.'] };
 
@@ -24,8 +17,13 @@ describe('a page with a measured part', () => {
   writeFileSync(path.join(codeFolder, 'plain.md'), '# A\n');
 
   test('is written in a checkout, and only between its markers', async () => {
-    await writeMeasured(resolvePage('a.md', { isCheckout: true, codeFolder }), ['a', '--write'], part);
-    await writeMeasured(file, ['a', '--write'], part);
+    const { argv } = process;
+    process.argv = ['node', 'mesh', 'a', '--write'];
+    onTestFinished(() => {
+      process.argv = argv;
+    });
+    await writeMeasured(resolvePage('a.md', { isCheckout: true, codeFolder }), part);
+    await writeMeasured(file, part);
 
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(
@@ -88,18 +86,4 @@ describe('a page with a measured part', () => {
     );
     expect(markAge('docs/a.md', old, ['LICENSE'])).toBe(old);
   });
-});
-
-test.each([
-  [['compare', '--write'], 'npm run compare -- --write'],
-  [['compare', '--fail-if', 'a2a.bytes > 2x json'], "npm run compare -- --fail-if 'a2a.bytes > 2x json'"],
-  [['compare', "--team=it's"], "npm run compare -- '--team=it'\\''s'"],
-  [
-    ['compare', '--out=/home/me/x', '--adapters', 'json,/home/me/own.ts+zstd,./y.ts'],
-    'npm run compare -- --out=x --adapters json,own.ts+zstd,./y.ts',
-  ],
-  [['gaia', '--team', 'all', '--out', '/home/me/a.jsonl', '--write'], 'npm run gaia -- --team all --write'],
-  [['gaia', '--tables', '../own/tables.jsonl.gz'], 'npm run gaia -- --tables tables.jsonl.gz'],
-])('the command %j is shown as one can type it, without folders of this machine', (args, shown) => {
-  expect(formatCommand(args)).toBe(shown);
 });

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder, isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
+import { describeMaking } from '../plan/making.ts';
 import { printError } from './print.ts';
 
 /** The part of a page between its markers, which a command writes; the rest is written by people. */
@@ -99,26 +99,17 @@ export function resolvePage(name: string, place: PageLocation = { isCheckout, co
   return file;
 }
 
-/**
- * Writes the measured part into `file`, with the command, the machine, the revision and the limits.
- *
- * @param args the command as typed
- */
-export async function writeMeasured(
-  file: string,
-  args: readonly string[],
-  part: MeasuredPart,
-): Promise<void> {
+/** Writes the measured part into `file`, with the command, the machine, the revision and the limits. */
+export async function writeMeasured(file: string, part: MeasuredPart): Promise<void> {
   const page = path.relative(codeFolder, file).split(path.sep).join('/');
   const subject = isCheckout ? listMeasuredPages().find(([name]) => name === page)?.[1].subject : undefined;
-  const text = formatMeasuredPart(args, part, await formatRevision(), subject);
+  const text = formatMeasuredPart(part, await formatRevision(), subject);
   const whole = withPart(readFileSync(file, 'utf8'), text, path.basename(file));
   writeFileSync(file, subject === undefined ? whole : markAge(page, whole, subject));
   printError(`written: ${file}`);
 }
 
 function formatMeasuredPart(
-  args: readonly string[],
   { facts, body, limits }: MeasuredPart,
   revision: string,
   subject: readonly string[] | undefined,
@@ -127,7 +118,7 @@ function formatMeasuredPart(
     subject === undefined
       ? ''
       : `\n- Subject: ${subject.map((name) => `\`${name}\``).join(', ')}, state ${hashSubject(subject)}`;
-  return `Written by \`${formatCommand(args)}\`; do not edit.
+  return `Written by \`${describeMaking().command}\`; do not edit.
 
 - ${describeMachine()}; load at the end ${os.loadavg()[0]?.toFixed(1)}
 - Gaia Mesh ${packageVersion}, revision ${revision}; ${facts}${state}
@@ -169,22 +160,4 @@ export async function formatRevision(folder = codeFolder): Promise<string> {
   } catch {
     return 'unknown'; // There is no git or no checkout.
   }
-}
-
-/** Options with paths of this machine, each with a value. Anyone who measures again uses their own. */
-const PLACES = ['--out', '--store', '--cache-file'];
-/** A path outside the folder of the command: alone, after `--option=`, or in a list. */
-const PATH_ELSEWHERE = /(?<=^|[=,])(?:\/|\.\.\/)[^,]+/g;
-
-/** Reduces paths outside the user's folder to file names, so that private folders are not published. */
-export function stripFolders(text: string): string {
-  return text.replaceAll(PATH_ELSEWHERE, (file) => path.basename(file));
-}
-
-/** Returns the command as others can type it, without paths of this machine. */
-export function formatCommand([name = '', ...options]: readonly string[]): string {
-  const words = options
-    .filter((word, at) => !PLACES.includes(word) && !PLACES.includes(options[at - 1] ?? ''))
-    .map((word) => quoteShellWord(stripFolders(word)));
-  return ['npm', 'run', name, '--', ...words].join(' ');
 }

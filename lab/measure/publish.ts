@@ -27,6 +27,6 @@ export function createPublisher(
   return async ({ report, text, part }) => {
     if (json) printJson({ machine: describeMachine(), ...report });
     else printText(`${text}\n`);
-    if (file !== undefined) await writeMeasured(file, process.argv.slice(2), part);
+    if (file !== undefined) await writeMeasured(file, part);
   };
 }

@@ -11,8 +11,9 @@ import {
   formatComparisonMarkdown,
 } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
 import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { describeMaking } from '@gaia-mesh/evaluation/plan/making.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
-import { formatCommand, resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
+import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import type { Command } from 'commander';
@@ -44,7 +45,7 @@ async function run(given: CompareOptions): Promise<void> {
   const { signal } = handleInterrupt();
   const watch = await openWatch(options, 'compare');
   try {
-    const command = formatCommand(process.argv.slice(2));
+    const { command } = describeMaking();
     // A run that is recorded first shows its own progress, so that the bar starts after it.
     let started: Promise<ProgressBar> | undefined;
     const onBar = (use: (bar: ProgressBar) => void) => {
@@ -76,7 +77,7 @@ async function run(given: CompareOptions): Promise<void> {
       process.exitCode = EXIT.interrupted;
       return;
     }
-    if (page !== undefined) await writeMeasured(page, process.argv.slice(2), buildComparisonPart(report));
+    if (page !== undefined) await writeMeasured(page, buildComparisonPart(report));
     await watch?.end('compared', signal, { kind: 'comparison', file: path.join(out, 'comparison.json') });
   } finally {
     await watch?.close();

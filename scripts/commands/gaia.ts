@@ -325,7 +325,7 @@ async function finish(
   }
   if (isComplete) {
     if (resultsPage !== undefined) {
-      await writeMeasured(resultsPage, process.argv.slice(2), buildGaiaPart({ batch, summaries }));
+      await writeMeasured(resultsPage, buildGaiaPart({ batch, summaries }));
     }
     if (options.json) printError(`written: ${answers}, ${page}`);
     else print(formatDone(`${answers} and ${page}`, warnings, isExported));
