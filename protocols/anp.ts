@@ -65,11 +65,6 @@ const NAME = 'anp';
 export interface AnpSources extends Sources {
   /** Creates the nonce generator of one member: 16 letters of base64url, each nonce higher than the one before. */
   nonces(): () => string;
-  /**
-   * Number of messages of one sender that may overtake each other; 0 where the connection keeps their order,
-   * as the mesh does.
-   */
-  readonly reordered?: number;
 }
 
 /**
@@ -77,19 +72,6 @@ export interface AnpSources extends Sources {
  * run and offers its document. `docs/protocols.md` lists the deviations.
  */
 export const anp: ProtocolAdapter = createAnpAdapter({ ...realSources, nonces: createNonceCounter });
-
-/**
- * Maximum number of requests that may overtake each other on different connections; no client has more of
- * them under way.
- */
-const MAX_REORDERED = 1024;
-
-/** The adapter for transports that keep no order. */
-export const anpUnordered: ProtocolAdapter = createAnpAdapter({
-  ...realSources,
-  nonces: createNonceCounter,
-  reordered: MAX_REORDERED,
-});
 
 /** Creates the adapter with its sources of keys, time and nonces. */
 export function createAnpAdapter(sources: AnpSources): ProtocolAdapter {
@@ -106,13 +88,7 @@ function join(member: PeerIdentity, sources: AnpSources): Membership {
   return {
     offer: { did_document: identity.document },
     open: (session) =>
-      openCodec(
-        member.self,
-        identity,
-        nextNonce,
-        new PeerTable(session, sources.everybody),
-        sources.reordered,
-      ),
+      openCodec(member.self, identity, nextNonce, new PeerTable(session, sources.everybody)),
   };
 }
 
@@ -131,9 +107,8 @@ function openCodec(
   identity: Identity,
   nextNonce: () => string,
   members: PeerTable,
-  reordered = 0,
 ): Codec {
-  const guard = new ReplayGuard(NAME, reordered);
+  const guard = new ReplayGuard(NAME);
 
   const draftOf = (packet: Packet) => {
     if (packet.from !== self) throw new MeshError('packet', `${self} cannot sign for ${packet.from}`);

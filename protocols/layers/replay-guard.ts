@@ -14,19 +14,11 @@ import { createLayerError, type Stamp } from './layer.ts';
 export class ReplayGuard {
   readonly #layer: string;
   readonly #lastOf = new Map<string, number>();
-  /** Numbers received from a sender within its window. */
-  readonly #seenOf = new Map<string, Set<number>>();
-  readonly #window: number;
   // A WeakMap keeps no blob in memory; a WeakRef would keep it until the end of the turn.
   readonly #sequenceOf = new WeakMap<Uint8Array, number>();
 
-  /**
-   * @param window distance below the highest number at which frames may still come, once each, where order is
-   * not kept (as in RFC 4303, §3.4.3)
-   */
-  constructor(layer: string, window = 0) {
+  constructor(layer: string) {
     this.#layer = layer;
-    this.#window = window;
   }
 
   /** Makes both checks, where sender and packet are known at once. @throws MeshError `packet` */
@@ -40,7 +32,6 @@ export class ReplayGuard {
     const last = this.#lastOf.get(sender);
     if (last === undefined || sequence > last) return;
     if (sequence === last && this.#sequenceOf.get(blob) === sequence) return;
-    if (sequence > last - this.#window && this.#seenOf.get(sender)?.has(sequence) === false) return;
     throw createLayerError(
       this.#layer,
       `frame ${sequence} of ${sender} came before, or after frame ${last}: replayed`,
@@ -55,19 +46,8 @@ export class ReplayGuard {
 
   remember({ sender, sequence, isVerified }: Stamp, blob: Uint8Array): void {
     const last = this.#lastOf.get(sender);
-    if (!isVerified || last === sequence) return;
-    const isHighest = last === undefined || sequence > last;
-    if (this.#window > 0) this.#see(sender, sequence, isHighest ? sequence : last);
-    if (!isHighest) return;
+    if (!isVerified || (last !== undefined && sequence <= last)) return;
     this.#lastOf.set(sender, sequence);
     this.#sequenceOf.set(blob, sequence);
-  }
-
-  #see(sender: string, sequence: number, highest: number): void {
-    const seen = this.#seenOf.get(sender) ?? new Set();
-    this.#seenOf.set(sender, seen.add(sequence));
-    // Pruning at intervals costs almost nothing per frame.
-    if (seen.size < 2 * this.#window) return;
-    for (const number of seen) if (number <= highest - this.#window) seen.delete(number);
   }
 }

@@ -41,7 +41,6 @@ export const stackEntries: readonly StackEntry[] = [
     ['@grpc/grpc-js@1'],
     async () => (await import('./plain/json-grpc.ts')).jsonGrpc,
   ),
-  createEntry('anp/http', 'bare', [], async () => (await import('./anp/anp-http.ts')).anpHttp),
   createEntry('a2a/jsonrpc', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aJsonRpcSdk),
   createEntry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
   createEntry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),

@@ -71,20 +71,13 @@ async function countBehindNetwork(stack: Parameters<typeof PairSession.open>[0][
   }
 }
 
-test.each([
-  ['json/http1', 1, 1],
-  // Each end dials the other and is told that its message came.
-  ['anp/http', 2, 2],
-])(
-  'a network between the ends of %s sees at least %i round trips of its set-up, and %i of each exchange',
-  async (name, setup, exchange) => {
-    const roundTrips = await countBehindNetwork({ name, implementation: 'bare' });
-    // A pool may open one more connection, whose handshake is counted where it falls.
-    expect(Math.floor(roundTrips?.exchange ?? 0)).toBe(exchange);
-    expect(roundTrips?.setup).toBeGreaterThanOrEqual(setup);
-    expect(roundTrips?.firstAnswerMs).toBeGreaterThan(30 * (setup + exchange));
-  },
-);
+test('a network between the ends sees a round trip of the set-up, and one of each exchange', async () => {
+  const roundTrips = await countBehindNetwork({ name: 'json/http1', implementation: 'bare' });
+  // A pool may open one more connection, whose handshake is counted where it falls.
+  expect(Math.floor(roundTrips?.exchange ?? 0)).toBe(1);
+  expect(roundTrips?.setup).toBeGreaterThanOrEqual(1);
+  expect(roundTrips?.firstAnswerMs).toBeGreaterThan(60);
+});
 
 test('a stack of the user that goes past the network is not measured as if it passed it', async () => {
   const file = path.join(import.meta.dirname, 'testing', 'framed-tcp.ts');

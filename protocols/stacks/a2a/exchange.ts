@@ -7,7 +7,6 @@ import type { StackClient, StackSettings, StackTraits } from '../contract/stack.
  * artifact of that task.
  */
 export const a2aTraits: StackTraits = {
-  replies: 'same exchange',
   oneWay: 'acknowledged',
   hasTls: true,
   largestMessageBytes: null,

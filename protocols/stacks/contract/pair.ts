@@ -95,41 +95,23 @@ export async function withPair<Result>(
 ): Promise<Result> {
   const settings = { ...USUAL_SETTINGS, ...changes };
   const server = await stack.serve(inbox, { ...settings, advertisedPort: proxy?.port });
-  // An answer that is an exchange of its own travels over another connection.
-  const back =
-    proxy !== undefined && stack.traits.replies === 'own exchange' ? await openCountingProxy() : undefined;
   try {
     if (server.port !== undefined) proxy?.forwardTo(server.port);
     // A server on a port has advertised the proxy's port, which it knew beforehand.
-    const client = await stack.connect(server.address, { ...settings, advertisedPort: back?.port });
-    if (client.port !== undefined) back?.forwardTo(client.port);
+    const client = await stack.connect(server.address, settings);
     try {
       return await work({
         server,
         client,
         ask: (packet, answers) => client.exchange(packet, AbortSignal.timeout(30_000), answers),
-        settled: () => awaitSettled(client, server, () => readProxyBytes(proxy, back)),
+        settled: () => awaitSettled(client, server, () => proxy?.bytes),
       });
     } finally {
       await client.close();
     }
   } finally {
     await server.close();
-    await back?.close();
   }
-}
-
-function readProxyBytes(
-  proxy: CountingProxy | undefined,
-  back: CountingProxy | undefined,
-): ProxyBytes | undefined {
-  if (proxy === undefined || back === undefined) return proxy?.bytes;
-  const [there, here] = [proxy.bytes, back.bytes];
-  return {
-    connections: there.connections + here.connections,
-    up: there.up + here.down,
-    down: there.down + here.up,
-  };
 }
 
 async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {

@@ -46,8 +46,6 @@ type Implementation = (typeof IMPLEMENTATIONS)[number];
 
 /** Abilities that a protocol has by itself; `docs/stacks.md` describes the missing ones, and their cost is counted. */
 export interface StackTraits {
-  /** A reply travels in the exchange that asked for it, or in an exchange of its own. */
-  readonly replies: 'same exchange' | 'own exchange';
   /**
    * A protocol acknowledges a message without an answer to its sender, or is silent. A silent protocol gives
    * every answer the request's id as `reply_to`, unless the inbox did.
@@ -82,7 +80,6 @@ export interface StackSettings {
   /**
    * Port of a forwarder on the loopback that stands between client and server: it replaces the server's own
    * port in its address and in the descriptions of itself (agent cards). Transports without ports ignore it.
-   * A client that listens for answers is given a port of its own.
    */
   readonly advertisedPort?: number | undefined;
 }
@@ -160,8 +157,6 @@ export interface StackClient {
    * connection or deadline
    */
   exchange(packet: Packet, signal: AbortSignal, answers?: number): Promise<readonly Packet[]>;
-  /** Port on which the client listens, if answers come as exchanges of their own. */
-  readonly port?: number | undefined;
   /** Returns null if its bytes are not counted, as in another language: the server's side counts. */
   wire(): WireBytes | null;
   /** Collects the totals of the client's process, as the server's {@link StackServer.ask}; absent if it is this one. */

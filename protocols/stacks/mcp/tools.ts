@@ -7,7 +7,6 @@ import { PACKET_TOOL } from './revision.ts';
 
 /** Traits of MCP: a call has a result, which holds the replies. */
 export const mcpHttpTraits: StackTraits = {
-  replies: 'same exchange',
   oneWay: 'acknowledged',
   hasTls: true,
   largestMessageBytes: null,

@@ -42,7 +42,6 @@ export function meterStack(stack: UnmeteredStack): Stack {
       return {
         // Any exchange may open connections.
         exchange: (...args) => meter.run(() => client.exchange(...args)),
-        port: client.port,
         wire: () => meter.bytes,
         close: () => meter.run(() => client.close()),
       };

@@ -24,8 +24,7 @@ interface Caller {
 }
 
 /** Traits of packets in calls, without an agent protocol: the answer ends the exchange. */
-export const callTraits: StackTraits = {
-  replies: 'same exchange',
+const callTraits: StackTraits = {
   oneWay: 'acknowledged',
   hasTls: true,
   largestMessageBytes: MAX_FRAME_BYTES,

@@ -67,7 +67,6 @@ export function createStreamStack({
     name,
     protocol: adapter.name,
     traits: {
-      replies: 'same exchange',
       oneWay: 'silent',
       hasTls,
       largestMessageBytes: MAX_FRAME_BYTES,

@@ -67,25 +67,22 @@ export class Pair {
     };
     signal.addEventListener('abort', kill, { once: true });
     try {
-      // One relay for each direction in which connections are opened.
-      const [there, back] = await Promise.all([between?.relay({}), between?.relay({})]);
-      const toServer = { ...settings, advertisedPort: there?.port };
+      const relayPort = (await between?.relay({}))?.port;
+      const toServer = { ...settings, advertisedPort: relayPort };
       // The client's process starts at the same time.
       const [{ address, port }] = await Promise.all([
         server.serve({ stack, settings: toServer, exchanges, workMs }),
         client.count(),
       ]);
-      await between?.relay({ port: there?.port, to: port });
-      const toClient = { ...settings, advertisedPort: back?.port };
-      const { ms, port: answers } = await client.connect({ stack, settings: toClient, address, exchanges });
-      await between?.relay({ port: back?.port, to: answers });
+      await between?.relay({ port: relayPort, to: port });
+      const { ms } = await client.connect({ stack, settings, address, exchanges });
       const { wire, isCounted } = await awaitAgreement(client, server, 0);
       const setup = { ms, wire };
       return new Pair(
         { client, server, between },
         setup,
         isCounted,
-        async () => (await between?.relay({ port: there?.port }))?.roundTrips ?? null,
+        async () => (await between?.relay({ port: relayPort }))?.roundTrips ?? null,
       );
     } catch (error) {
       kill();

@@ -85,7 +85,7 @@ class Peer {
     const client = await stack.connect(address, settings);
     const ms = performance.now() - beganMs;
     this.#connected = { client, parts: splitExchanges(exchanges) };
-    return { ms, port: client.port };
+    return { ms };
   }
 
   async #play({ part, from, load }: Play): Promise<PlayResult> {

@@ -121,7 +121,7 @@ export type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: 
 export type Play = z.infer<typeof playSchema>;
 
 export const servedSchema = z.strictObject({ address: z.string(), port: z.int().optional() });
-export const connectedSchema = z.strictObject({ ms: amount, port: z.int().optional() });
+export const connectedSchema = z.strictObject({ ms: amount });
 export const playedSchema = z.strictObject({
   /** Completed exchanges. */
   count: z.int().nonnegative(),
