@@ -28,7 +28,6 @@ const MCP_SDK = [
 export const stackEntries: readonly StackEntry[] = [
   createEntry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
   createEntry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
-  createEntry('json/http2', 'bare', [], async () => (await import('./plain/json-http2.ts')).jsonHttp2),
   createEntry(
     'json/websocket',
     'sdk',

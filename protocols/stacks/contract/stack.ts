@@ -10,7 +10,7 @@ import type { JsonValue, Packet } from '@gaia-mesh/core/contracts/packet.ts';
  * a line in `registry.ts`.
  */
 export interface Stack {
-  /** `<protocol>/<transport>`, as `--stacks` takes it: `a2a/jsonrpc`, `mcp/stdio`, `json/http2`. */
+  /** `<protocol>/<transport>`, as `--stacks` takes it: `a2a/jsonrpc`, `mcp/stdio`, `json/http1`. */
   readonly name: string;
   /**
    * Format of its messages: `json`, `a2a`, `mcp`; in the mesh's own frames that of the adapter. Stacks of one

@@ -1,7 +1,6 @@
 import { testStack } from '../testing/stack-contract.ts';
 import { jsonGrpc } from './json-grpc.ts';
 import { jsonHttp1 } from './json-http1.ts';
-import { jsonHttp2 } from './json-http2.ts';
 import { jsonUnix } from './json-unix.ts';
 import { jsonWebSocket } from './json-websocket.ts';
 import { makeMeshStack } from './mesh.ts';
@@ -11,5 +10,4 @@ const OF_ADAPTERS = /^(packets arrive|work that fails|every byte is|a proxy betw
 
 testStack(await makeMeshStack('json'));
 for (const spec of ['msgpack+zstd', 'anp']) testStack(await makeMeshStack(spec), OF_ADAPTERS);
-for (const stack of [jsonUnix, jsonHttp1, jsonHttp2]) testStack(stack);
-for (const stack of [jsonWebSocket, jsonGrpc]) testStack(stack);
+for (const stack of [jsonUnix, jsonHttp1, jsonWebSocket, jsonGrpc]) testStack(stack);
