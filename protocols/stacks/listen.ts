@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** Address at which a server listens: a port of the loopback or another address, 0 for any free one; or a socket file. */
@@ -35,21 +34,7 @@ export async function listenInPrivate(server: Server): Promise<{ file: string; r
   return { file, remove };
 }
 
-/** @throws MeshError `agent` if no server listens or the TLS handshake fails */
-export async function awaitConnection(
-  socket: Socket,
-  event: 'connect' | 'secureConnect',
-  what: string,
-): Promise<Socket> {
-  try {
-    await once(socket, event);
-    return socket;
-  } catch (cause) {
-    throw new MeshError('agent', `${what}: ${toErrorMessage(cause)}`, { cause });
-  }
-}
-
-/** A connection over TCP, or a session of HTTP/2. */
+/** A connection to a server. */
 interface Connection {
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;

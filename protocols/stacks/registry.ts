@@ -26,7 +26,7 @@ const MCP_SDK = [
 
 /** All stacks with a name of their own; in addition, every adapter is one, as `mesh/<adapter>`. */
 export const stackEntries: readonly StackEntry[] = [
-  createEntry('json/unix', 'bare', [], async () => (await import('./plain/json-unix.ts')).jsonUnix),
+  createEntry('json/unix', 'bare', [], async () => (await import('./plain/framed.ts')).jsonUnix),
   createEntry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
   createEntry(
     'json/websocket',
@@ -60,7 +60,9 @@ export function findStackEntries(name: string): readonly StackEntry[] {
   if (name.startsWith(MESH)) {
     const spec = name.slice(MESH.length);
     checkSpec(spec);
-    return [createEntry(name, 'bare', [], async () => (await import('./plain/mesh.ts')).makeMeshStack(spec))];
+    return [
+      createEntry(name, 'bare', [], async () => (await import('./plain/framed.ts')).makeMeshStack(spec)),
+    ];
   }
   const found = stackEntries.filter((each) => each.name === name);
   if (found.length === 0) throw createUnknownError('stack', name, [...listStackNames(), `${MESH}<adapter>`]);

@@ -1,9 +1,8 @@
 import { testStack } from '../testing/stack-contract.ts';
+import { jsonUnix, makeMeshStack } from './framed.ts';
 import { jsonGrpc } from './json-grpc.ts';
 import { jsonHttp1 } from './json-http1.ts';
-import { jsonUnix } from './json-unix.ts';
 import { jsonWebSocket } from './json-websocket.ts';
-import { makeMeshStack } from './mesh.ts';
 
 /** What another adapter on the same sockets may change. */
 const OF_ADAPTERS = /^(packets arrive|work that fails|every byte is|a proxy between|bytes are the same)/;

@@ -1,15 +1,23 @@
-import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import { createHash } from 'node:crypto';
+import type { Codec, Membership, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import {
+  HUB_ID,
+  type JsonValue,
+  MESH_TYPE_PREFIX,
+  type Packet,
+  shortenReason,
+} from '@gaia-mesh/core/contracts/packet.ts';
+import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
-import { AwaitedAnswers, createFailure } from '../awaited-answers.ts';
+import * as z from 'zod';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../contract/stack.ts';
 import { withDeadline } from '../exchange-limit.ts';
 import { meterStack } from '../meter/metered.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
-import { createCoder, type PacketCoder } from '../packet-coder.ts';
 
 /**
  * A stream of whole messages in order, both ways between two ends: behind lengths on a socket, in frames of
@@ -184,5 +192,197 @@ class PacketStream implements StreamHandler {
   #closed(cause?: unknown): MeshError {
     const why = cause === undefined ? 'it was closed' : toErrorMessage(cause);
     return new MeshError('agent', `${this.#name}: the connection is gone: ${why}`, { cause });
+  }
+}
+
+/** A type that no application's packet can have. */
+const FAILED = `${MESH_TYPE_PREFIX}failed`;
+
+/** Creates the packet that reports a failure to the sender of a packet. */
+function createFailure({ id, task_id, to }: Packet, error: unknown): Packet {
+  return {
+    type: FAILED,
+    from: to ?? HUB_ID,
+    id: 'failed',
+    reply_to: id,
+    task_id,
+    token_used: 0,
+    ts: 0,
+    payload: { reason: shortenReason(toErrorMessage(error)) },
+  };
+}
+
+/** Returns the reason if the packet reports a failure. */
+function readFailure({ type, payload }: Packet): string | undefined {
+  return type === FAILED ? String(payload.reason) : undefined;
+}
+
+interface Awaited extends PromiseWithResolvers<readonly Packet[]> {
+  readonly came: Packet[];
+  readonly wanted: number;
+}
+
+/**
+ * Answers that come as messages of their own: each names in `reply_to` the packet that it answers. An
+ * exchange is over when the expected number of answers has come.
+ */
+class AwaitedAnswers {
+  readonly #name: string;
+  readonly #awaited = new Map<string, Awaited>();
+
+  /** @param name begins error messages: `json/unix` */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Sends a packet and resolves with its answers.
+   *
+   * @throws MeshError `packet` for an id that is already awaited, `agent` for a packet that failed at the
+   * other end
+   */
+  async to(
+    { id }: Packet,
+    wanted: number,
+    signal: AbortSignal,
+    send: () => Promise<void> | void,
+  ): Promise<readonly Packet[]> {
+    if (this.#awaited.has(id))
+      throw new MeshError('packet', `${this.#name}: a packet ${id} already waits for its answer`);
+    if (wanted === 0) {
+      await send();
+      return [];
+    }
+    const awaited = { came: [], wanted, ...Promise.withResolvers<readonly Packet[]>() };
+    this.#awaited.set(id, awaited);
+    try {
+      const [, came] = await Promise.all([send(), raceAbort(signal, awaited.promise)]);
+      return came;
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** Takes an answer, whose exchange may have ended already. */
+  take(packet: Packet): void {
+    const awaited = this.#awaited.get(packet.reply_to ?? '');
+    if (awaited === undefined) return;
+    const failure = readFailure(packet);
+    if (failure !== undefined) awaited.reject(new MeshError('agent', `${this.#name}: ${failure}`));
+    else awaited.came.push(packet);
+    if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);
+  }
+
+  /** Rejects all exchanges, as no answer will come any more. */
+  fail(error: MeshError): void {
+    for (const { reject } of this.#awaited.values()) reject(error);
+    this.#awaited.clear();
+  }
+}
+
+/** Translates between packets and the messages of one connection. */
+interface PacketCoder {
+  /** Returns the packet's message, behind the messages that the other end needs in order to read it. */
+  encode(packet: Packet): Uint8Array[];
+  /**
+   * Returns undefined for a message that carries no packet.
+   *
+   * @throws MeshError `packet`
+   */
+  decode(message: Uint8Array): Packet | undefined;
+}
+
+const RUN_ID = 'stack';
+const NO_KEY = new Uint8Array(32);
+
+/** @param adapter with members or without, with layers or without */
+function createCoder(adapter: ProtocolAdapter): PacketCoder {
+  return adapter.join === undefined ? createStatelessCoder(adapter) : new MemberCoder(adapter, adapter.join);
+}
+
+function createStatelessCoder(adapter: ProtocolAdapter): PacketCoder {
+  const session = {
+    runId: RUN_ID,
+    self: HUB_ID,
+    peer: '*',
+    linkKey: NO_KEY,
+    runKey: NO_KEY,
+    offers: new Map(),
+  };
+  const codec = adapter.open(session);
+  return {
+    encode: (packet) => [codec.encode(packet)],
+    decode: (message) => codec.decode(message),
+  };
+}
+
+/** Start of a message with offers; no adapter's packet begins with it. */
+const OFFERS_START = '{"mesh.offers":';
+const offersSchema = z.strictObject({ 'mesh.offers': z.record(z.string(), z.json()) });
+
+/**
+ * A coder for adapters whose members have keys. In the mesh the handshake exchanges all offers; a stack
+ * learns of members from the packets that it carries, so it sends each offer before the first packet from or
+ * to that member. These messages are set-up, and counted as such.
+ */
+class MemberCoder implements PacketCoder {
+  readonly #adapter: ProtocolAdapter;
+  readonly #join: NonNullable<ProtocolAdapter['join']>;
+  readonly #members = new Map<string, Membership>();
+  readonly #offers = new Map<string, JsonValue>();
+  readonly #codecs = new Map<string, Codec>();
+
+  constructor(adapter: ProtocolAdapter, join: NonNullable<ProtocolAdapter['join']>) {
+    this.#adapter = adapter;
+    this.#join = join;
+    this.#know(HUB_ID);
+  }
+
+  encode(packet: Packet): Uint8Array[] {
+    const named = new Set([packet.from, packet.to ?? packet.from]);
+    const strangers = [...named].filter((id) => !this.#offers.has(id));
+    const offers = Object.fromEntries(strangers.map((id) => [id, this.#know(id)]));
+    const message = this.#codecOf(packet.from).encode(packet);
+    if (strangers.length === 0) return [message];
+    return [Buffer.from(JSON.stringify({ 'mesh.offers': offers })), message];
+  }
+
+  decode(message: Uint8Array): Packet | undefined {
+    const text = Buffer.from(message.buffer, message.byteOffset, message.length);
+    if (text.toString('latin1', 0, OFFERS_START.length) !== OFFERS_START) {
+      return this.#codecOf(HUB_ID).decode(message);
+    }
+    const { 'mesh.offers': offers } = offersSchema.parse(parseJsonText(text.toString()));
+    for (const id of Object.keys(offers)) this.#know(id);
+    return undefined;
+  }
+
+  #know(id: string): JsonValue {
+    // Both ends derive the same keys, so that a node that sends as a member here may answer as the same
+    // member there.
+    const seed = createHash('sha256').update(`gaia-mesh stack ${id}`).digest();
+    const member = this.#join.call(this.#adapter, { runId: RUN_ID, self: id, seed });
+    this.#members.set(id, member);
+    this.#offers.set(id, member.offer);
+    this.#codecs.clear();
+    return member.offer;
+  }
+
+  #codecOf(self: string): Codec {
+    let codec = this.#codecs.get(self);
+    if (codec === undefined) {
+      const member = this.#members.get(self) ?? this.#adapter;
+      const peer = self === HUB_ID ? '*' : HUB_ID;
+      codec = member.open({
+        runId: RUN_ID,
+        self,
+        peer,
+        linkKey: NO_KEY,
+        runKey: NO_KEY,
+        offers: this.#offers,
+      });
+      this.#codecs.set(self, codec);
+    }
+    return codec;
   }
 }
