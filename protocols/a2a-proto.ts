@@ -49,7 +49,7 @@ export function createProtoCodec(messageOf: (packet: Packet) => object): Codec {
 /** Bytes of a `google.protobuf.Value` with an empty struct, which stands for `{}`. */
 const EMPTY_PAYLOAD_BYTES = 2;
 
-export function buildResponse(packet: Packet) {
+function buildResponse(packet: Packet) {
   return buildStreamResponse(packet, packet.reply_to);
 }
 

@@ -12,13 +12,19 @@ import { createLook, createShape } from './scan/shape.ts';
  */
 export const a2a: ProtocolAdapter = {
   name: 'a2a',
-  open: () =>
-    createA2aCodec((packet) => (isRequest(packet) ? buildRequest(packet) : buildStreamEvent(packet))),
+  open: () => createA2aCodec(),
 };
 
-/** Returns a codec that writes every packet as the envelope `envelopeOf` builds. It reads both kinds of envelope. */
-export function createA2aCodec(envelopeOf: (packet: Packet) => object): Codec {
-  const encode = (packet: Packet) => Buffer.from(JSON.stringify(envelopeOf(packet)));
+/**
+ * Returns a codec that reads both kinds of envelope.
+ *
+ * @param form kind of all envelopes that it writes; by default that of each packet
+ */
+export function createA2aCodec(form?: 'request' | 'event'): Codec {
+  const encode = (packet: Packet) => {
+    const own = form ?? (isRequest(packet) ? 'request' : 'event');
+    return Buffer.from(JSON.stringify(own === 'request' ? buildRequest(packet) : buildStreamEvent(packet)));
+  };
   return { encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek };
 }
 
@@ -30,12 +36,12 @@ export function createA2aCodec(envelopeOf: (packet: Packet) => object): Codec {
 const TASK_STREAM_ID = 0;
 
 /** Builds the JSON-RPC request for a packet without `reply_to`. */
-export function buildRequest(packet: Packet) {
+function buildRequest(packet: Packet) {
   return { jsonrpc: '2.0', id: packet.id, method: 'SendMessage', params: buildSendMessageRequest(packet) };
 }
 
 /** Builds the JSON-RPC response that is one event of a stream, for any packet. */
-export function buildStreamEvent(packet: Packet) {
+function buildStreamEvent(packet: Packet) {
   return { jsonrpc: '2.0', id: packet.reply_to ?? TASK_STREAM_ID, result: buildStreamResponse(packet) };
 }
 

@@ -11,12 +11,12 @@ import { formatIssues, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import * as z from 'zod';
 import { buildDirectContent, buildDirectSend, checkRequestId } from './anp/direct-send.ts';
-import { createDecryptError, SESSION_ID_BYTES, type SenderKeys, seal } from './anp/e2ee-keys.ts';
 import {
-  createSizedHeader,
+  createSizedParts,
   type DeviceKeys,
   type RatchetHeader,
   ReceivingSession,
+  type SenderKeys,
   SendingSession,
 } from './anp/e2ee-session.ts';
 import { createMemberIdentity, type Peer, PeerTable, realSources, type Sources } from './anp/members.ts';
@@ -54,7 +54,7 @@ interface CipherMessage {
 
 const NAME = 'anp-e2ee';
 
-export interface E2eeSources extends Sources {
+interface E2eeSources extends Sources {
   /**
    * Returns 32 bytes for the ratchet key of one session. They must differ every time, whatever the member's
    * seed, because the keys of messages follow from them.
@@ -171,13 +171,10 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     const plaintext = formatPlaintext(packet);
     const sending = sendingTo(did);
     numbers.set(packet, sending.n);
-    const { header, step } = sending.next();
-    const sealed = seal(step, encodeAssociatedData(meta, sending.id, header), plaintext);
-    const body = {
-      session_id: sending.id,
-      ratchet_header: header,
-      ciphertext_b64u: sealed.toString('base64url'),
-    };
+    const { header, ciphertext } = sending.seal(plaintext, (own) =>
+      encodeAssociatedData(meta, sending.id, own),
+    );
+    const body = { session_id: sending.id, ratchet_header: header, ciphertext_b64u: ciphertext };
     return Buffer.from(formatCipherMessage({ meta, body }));
   }
 
@@ -189,11 +186,8 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
     const did = targetOf(packet);
     const empty = { ...packet, payload: {} };
     const last = Math.max((self.sending.get(did)?.n ?? 0) - 1, 0);
-    const body = {
-      session_id: 'A'.repeat(countBase64urlLetters(SESSION_ID_BYTES)),
-      ratchet_header: createSizedHeader(numbers.get(packet) ?? last),
-      ciphertext_b64u: '',
-    };
+    const { sessionId, header } = createSizedParts(numbers.get(packet) ?? last);
+    const body = { session_id: sessionId, ratchet_header: header, ciphertext_b64u: '' };
     const clearBytes = Buffer.byteLength(
       formatCipherMessage({ meta: buildCipherMeta(packet, self.did, did), body }),
     );
@@ -211,10 +205,8 @@ function openCodec(self: Self, session: AdapterSession, sources: E2eeSources): C
         'anp.direct.e2ee.session_not_found (4005): another session than sender and addressee have',
       );
     }
-    const sealed = decodeBase64(body.ciphertext_b64u, 'base64url');
-    if (sealed === undefined) throw createDecryptError('ciphertext_b64u is not base64url without padding');
     const aad = encodeAssociatedData(meta, body.session_id, body.ratchet_header);
-    const plaintext = received.open(body.ratchet_header, aad, sealed, opened.has(blob));
+    const plaintext = received.open(body.ratchet_header, aad, body.ciphertext_b64u, opened.has(blob));
     opened.add(blob);
     return restorePacket(meta, plaintext, sender.node, to);
   }
@@ -261,7 +253,7 @@ function formatCipherMessage({ meta, body }: CipherMessage): string {
 }
 
 /** Encodes the data that is authenticated beside the plaintext: `AD_msg` of P5 §10.5. */
-export function encodeAssociatedData(meta: CipherMeta, sessionId: string, header: RatchetHeader): string {
+function encodeAssociatedData(meta: CipherMeta, sessionId: string, header: RatchetHeader): string {
   const { target, ...rest } = meta;
   return canonicalizeJson({
     ...rest,

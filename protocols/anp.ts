@@ -62,7 +62,7 @@ const SIGNATURE_INPUT =
 
 const NAME = 'anp';
 
-export interface AnpSources extends Sources {
+interface AnpSources extends Sources {
   /** Creates the nonce generator of one member: 16 letters of base64url, each nonce higher than the one before. */
   nonces(): () => string;
 }
@@ -87,8 +87,7 @@ function join(member: PeerIdentity, sources: AnpSources): Membership {
   const nextNonce = sources.nonces();
   return {
     offer: { did_document: identity.document },
-    open: (session) =>
-      openCodec(member.self, identity, nextNonce, new PeerTable(session, sources.everybody)),
+    open: (session) => openCodec(member.self, identity, nextNonce, new PeerTable(session, sources.everybody)),
   };
 }
 
@@ -102,12 +101,7 @@ function buildSignedRequest(
   return buildDirectSend({ meta, auth, body });
 }
 
-function openCodec(
-  self: string,
-  identity: Identity,
-  nextNonce: () => string,
-  members: PeerTable,
-): Codec {
+function openCodec(self: string, identity: Identity, nextNonce: () => string, members: PeerTable): Codec {
   const guard = new ReplayGuard(NAME);
 
   const draftOf = (packet: Packet) => {
@@ -218,7 +212,7 @@ function verifyNonce(request: SignedRequest, proof: OriginProof, key: KeyObject)
 }
 
 /** Builds the text that is signed (RFC 9421 §2.5). */
-export function buildSignatureBase(
+function buildSignatureBase(
   { method, meta }: Pick<SignedRequest, 'method' | 'meta'>,
   contentDigest: string,
   params: string,

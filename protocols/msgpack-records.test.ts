@@ -2,8 +2,9 @@ import { copyHead, HUB_ID, type JsonValue } from '@gaia-mesh/core/contracts/pack
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { msgpack } from './msgpack.ts';
-import { msgpackRecords, recordTable } from './msgpack-records.ts';
+import { msgpackRecords } from './msgpack-records.ts';
 import { plainPacket, randomPackets } from './testing/packets.ts';
+import { recordTable } from './testing/record-table.ts';
 import { opened, refused, testSession } from './testing/session.ts';
 
 const { codec, peek } = opened(msgpackRecords);
@@ -126,7 +127,6 @@ describe('msgpack-records', () => {
       );
 
     it('is sent by the hub and confirmed by the agents', () => {
-      expect(join(HUB_ID).offer).toStrictEqual(recordTable);
       expect(join('a').offer).toMatch(/^[0-9a-f]{64}$/);
       // The hub's offer arrives as parsed JSON.
       const sent = new Map(Object.entries(JSON.parse(JSON.stringify(Object.fromEntries(offers())))));

@@ -5,8 +5,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { HUB_ID, type JsonValue, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { withLargeIntegers } from './large-integers.ts';
-import { RecordScanner } from './scan/msgpack.ts';
-import { createCodec, envelopeKeys } from './scan/scanner.ts';
+import { MessagePackScanner } from './msgpack.ts';
+import { createCodec, createPacketError, type EnvelopeKey, envelopeKeys } from './scan/scanner.ts';
 
 /**
  * MessagePack with msgpackr's private records: an object of a known structure is one byte and its values. The
@@ -47,12 +47,12 @@ const payloadRecords: readonly (readonly string[])[] = [
  * msgpackr takes a second byte for more. The table is constant because the hub forwards frames as they came:
  * a structure that one connection had learned would mean nothing on the next.
  */
-export const recordTable: readonly (readonly string[])[] = [...envelopeRecords, ...payloadRecords];
+const recordTable: readonly (readonly string[])[] = [...envelopeRecords, ...payloadRecords];
 
 const tableByFirstKey = Map.groupBy(recordTable, (keys) => keys[0]);
 
 /** Returns true if `object` has the keys of a record, in its order. */
-export function isRecord(object: object): boolean {
+function isRecord(object: object): boolean {
   const keys = Object.keys(object);
   const records = tableByFirstKey.get(keys[0]) ?? [];
   return records.some((record) => record.length === keys.length && record.every((key, i) => key === keys[i]));
@@ -72,7 +72,7 @@ function open({ offers }: AdapterSession): Codec {
   }
   return createCodec({
     encode,
-    scan: (blob) => new RecordScanner(blob, recordTable, envelopeRecords.length),
+    scan: (blob) => new RecordScanner(blob),
     emptyPayloadBytes: 1,
   });
 }
@@ -97,4 +97,48 @@ function encode(packet: Packet): Uint8Array {
   const values: { readonly [K in keyof Packet]?: unknown } = withLargeIntegers(packet);
   for (const key of envelopeRecords[bits] ?? []) ordered[key] = values[key];
   return packr.pack(ordered);
+}
+
+/** Tokens of records, which are numbers where two ends share no table. */
+const RECORD = 0x40;
+const RECORDS_END = 0x80;
+
+/**
+ * Scans MessagePack with records: a record is one byte and its values. The packet is one of the envelopes; in
+ * the payload, a record stands for a map.
+ */
+class RecordScanner extends MessagePackScanner {
+  #keys: readonly EnvelopeKey[] | undefined;
+  #index = 0;
+
+  override next(): EnvelopeKey | undefined {
+    this.#keys ??= this.#envelope();
+    const key = this.#keys[this.#index];
+    this.#index += 1;
+    if (key === undefined && this.at < this.bytes.length) throw createPacketError('bytes after its end');
+    return key;
+  }
+
+  override skipPayload(): boolean {
+    if (this.#keys?.[this.#index] !== undefined) return false;
+    this.at = this.bytes.length;
+    return true;
+  }
+
+  protected override valueFrom(token: number, depth: number): unknown {
+    if (token < RECORD || token >= RECORDS_END) return super.valueFrom(token, depth);
+    const keys = recordTable[token - RECORD] ?? this.refuse('an unknown record', token);
+    const values = this.list(keys.length, depth);
+    const object: Record<string, unknown> = {};
+    for (let i = 0; i < keys.length; i++) object[keys[i] ?? ''] = values[i];
+    return object;
+  }
+
+  #envelope(): readonly EnvelopeKey[] {
+    const token = this.byte();
+    const record = token - RECORD;
+    const keys = record >= 0 ? envelopeRecords[record] : undefined;
+    if (keys === undefined) return this.refuse('no record of an envelope where a packet should begin', token);
+    return envelopeKeys.filter((key) => keys.includes(key));
+  }
 }

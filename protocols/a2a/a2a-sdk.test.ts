@@ -9,9 +9,9 @@ import {
   JsonRpcTransportHandler,
   ServerCallContext,
 } from '@a2a-js/sdk/server';
-import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { a2a, buildRequest, buildStreamEvent } from '../a2a.ts';
+import { a2a, createA2aCodec } from '../a2a.ts';
 import { contractSamples, fullPacket } from '../contract/samples.ts';
 import { goldenEnvelopes } from '../testing/golden-envelopes.ts';
 import { testSession } from '../testing/session.ts';
@@ -29,9 +29,9 @@ const final = parsePacket({ ...asked, tag: 'final_answer' });
 describe('@a2a-js/sdk', () => {
   it('reads every envelope and writes it again as it was', () => {
     for (const packet of packets) {
-      const { params } = JSON.parse(JSON.stringify(buildRequest(packet)));
+      const { params } = envelopeOf(packet, 'request');
       expect(SendMessageRequest.toJSON(SendMessageRequest.fromJSON(params))).toEqual(params);
-      const { result } = JSON.parse(JSON.stringify(buildStreamEvent(packet)));
+      const { result } = envelopeOf(packet, 'event');
       expect(StreamResponse.toJSON(StreamResponse.fromJSON(result))).toEqual(result);
     }
   });
@@ -95,7 +95,7 @@ describe('@a2a-js/sdk', () => {
       },
       async (url) => {
         const transport = await new JsonRpcTransportFactory().create(url, cardOf(url));
-        const { params } = buildRequest(asked);
+        const { params } = envelopeOf(asked, 'request');
         const heard: StreamResponse[] = [];
         for await (const event of transport.sendMessageStream(SendMessageRequest.fromJSON(params)))
           heard.push(event);
@@ -120,6 +120,10 @@ describe('@a2a-js/sdk', () => {
     ]);
   });
 });
+
+function envelopeOf(packet: Packet, form: 'request' | 'event') {
+  return JSON.parse(Buffer.from(createA2aCodec(form).encode(packet)).toString());
+}
 
 function cardOf(url: string): AgentCard {
   return AgentCard.fromJSON({

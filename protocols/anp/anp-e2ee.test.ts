@@ -2,76 +2,29 @@ import type { KeyObject } from 'node:crypto';
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { anpE2ee, createAnpE2eeAdapter, type E2eeSources, encodeAssociatedData } from '../anp-e2ee.ts';
+import { anpE2ee, createAnpE2eeAdapter } from '../anp-e2ee.ts';
 import { fullPacket } from '../contract/samples.ts';
 import { applyLayers } from '../layers/apply-layers.ts';
 import { createCompressionLayer } from '../layers/compression.ts';
-import { exportPublicKey, importPrivateKey, importPublicKey } from '../layers/keys.ts';
+import { importPrivateKey } from '../layers/keys.ts';
 import session from '../testing/anp-e2ee-session.json' with { type: 'json' };
 import { goldenIdentity, goldenNodes, goldenRows, goldenSources } from '../testing/anp-golden.ts';
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { advanceChainKey, advanceRootKey, agreeX3dh, agreeX25519, seal, unseal } from './e2ee-keys.ts';
-import { MAX_SKIP } from './e2ee-session.ts';
-import { objectProofSchema, verifyObjectProof } from './members.ts';
-import { canonicalizeJson } from './texts.ts';
 
-const { keys, derived } = session;
+const { keys } = session;
+
+/** Maximum number of missing messages before a message (P5 §11.3). */
+const MAX_SKIP = 1000;
 
 /** One session of P5 v2 with all its keys, generated without this code; ANP's own SDK parsed and decrypted it. */
 describe('golden P5 session', () => {
-  const sender = {
-    staticKey: x25519(keys.sender_x25519_priv_hex),
-    ephemeral: x25519(keys.ephemeral_priv_hex),
-  };
   const recipient = {
     staticKey: x25519(keys.recipient_x25519_priv_hex),
     signedPrekey: x25519(keys.spk_priv_hex),
     oneTimePrekey: x25519(keys.opk_priv_hex),
     ratchet: x25519(keys.ratchet_recipient_1_hex),
   };
-
-  it('agrees on the golden secrets, on both sides', () => {
-    const publicRecipient = {
-      staticKey: publicOf(recipient.staticKey),
-      signedPrekey: publicOf(recipient.signedPrekey),
-      oneTimePrekey: publicOf(recipient.oneTimePrekey),
-    };
-    const publicSender = { staticKey: publicOf(sender.staticKey), ephemeral: publicOf(sender.ephemeral) };
-    for (const agreed of [agreeX3dh(sender, publicRecipient), agreeX3dh(publicSender, recipient)]) {
-      expect(agreed.rootKey.toString('base64url')).toBe(derived.rk0);
-      expect(agreed.chainKey.toString('base64url')).toBe(derived.ck0);
-      expect(agreed.sessionId).toBe(derived.session_id);
-    }
-  });
-
-  it('seals and opens the direct_init', () => {
-    const step = advanceChainKey(Buffer.from(derived.ck0, 'base64url'));
-    expect(step.key.toString('base64url')).toBe(derived.mk0);
-    expect(step.nonce.toString('base64url')).toBe(derived.nonce0);
-    const { ciphertext_b64u } = session.directInit.params.body;
-    const sealed = seal(step, derived.ad_init, canonicalizeJson(session.plaintexts.directInit));
-    expect(sealed.toString('base64url')).toBe(ciphertext_b64u);
-    expect(unseal(step, derived.ad_init, sealed).toString()).toBe(
-      canonicalizeJson(session.plaintexts.directInit),
-    );
-  });
-
-  it('seals the first reply', () => {
-    const secret = agreeX25519(recipient.ratchet, publicOf(sender.ephemeral));
-    const { chainKey } = advanceRootKey(Buffer.from(derived.rk0, 'base64url'), secret);
-    const step = advanceChainKey(chainKey);
-    expect(step.key.toString('base64url')).toBe(derived.reply.mk);
-    expect(step.nonce.toString('base64url')).toBe(derived.reply.nonce);
-    const { body } = session.firstReply.params;
-    const meta: Parameters<typeof encodeAssociatedData>[0] = JSON.parse(
-      JSON.stringify(session.firstReply.params.meta),
-    );
-    const aad = encodeAssociatedData(meta, body.session_id, body.ratchet_header);
-    expect(aad).toBe(derived.reply.aad);
-    const sealed = seal(step, aad, canonicalizeJson(session.plaintexts.firstReply));
-    expect(sealed.toString('base64url')).toBe(body.ciphertext_b64u);
-  });
 
   it('writes and reads the first cipher after it, byte for byte', () => {
     const run = new TestRun(goldenE2ee(recipient), goldenNodes);
@@ -86,17 +39,6 @@ describe('golden P5 session', () => {
     });
     expect(Buffer.from(run.codec('planner').encode(packet)).toString()).toBe(session.cipher2);
     expect(run.codec('graph').decode(Buffer.from(session.cipher2))).toStrictEqual(packet);
-  });
-
-  it('has a prekey bundle with a proof that holds', () => {
-    const key = importPublicKey(
-      'Ed25519',
-      exportPublicKey(importPrivateKey('Ed25519', bytes(keys.recipient_ed25519_seed_hex))),
-    );
-    const bundle = { ...session.prekey_bundle, proof: objectProofSchema.parse(session.prekey_bundle.proof) };
-    expect(verifyObjectProof(bundle, key)).toBe(true);
-    const forged = { ...bundle, bundle_id: 'b2' };
-    expect(verifyObjectProof(forged, key)).toBe(false);
   });
 });
 
@@ -289,7 +231,10 @@ describe('anp-e2ee', () => {
 });
 
 /** Returns the adapter with the golden keys; recipients have the given keys, or default ones. */
-function goldenE2ee(device?: ReturnType<E2eeSources['deviceOf']>, isForAll = false) {
+function goldenE2ee(
+  device?: ReturnType<Parameters<typeof createAnpE2eeAdapter>[0]['deviceOf']>,
+  isForAll = false,
+) {
   return createAnpE2eeAdapter({
     ...goldenSources,
     everybody: isForAll ? goldenSources.everybody : () => 'did:wba:mesh.local:agents:all:e1_',
@@ -311,8 +256,4 @@ function bytes(hex: string): Buffer {
 
 function x25519(hex: string): KeyObject {
   return importPrivateKey('X25519', bytes(hex));
-}
-
-function publicOf(key: KeyObject): KeyObject {
-  return importPublicKey('X25519', exportPublicKey(key));
 }

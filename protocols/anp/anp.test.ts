@@ -1,7 +1,7 @@
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { JsonObject, Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { anp, buildSignatureBase } from '../anp.ts';
+import { anp } from '../anp.ts';
 import { fullPacket } from '../contract/samples.ts';
 import {
   goldenAnp,
@@ -14,13 +14,11 @@ import {
 import { shownLike } from '../testing/golden-envelopes.ts';
 import { TestRun } from '../testing/members.ts';
 import { refused, testSession } from '../testing/session.ts';
-import { verifyIdentity } from './members.ts';
 
 describe('golden ANP requests', () => {
-  it.each(goldenIdentities)('$name has the golden DID document', ({ name, did, did_document }) => {
+  it.each(goldenIdentities)('$name has the golden DID document', ({ name, did_document }) => {
     const run = new TestRun(goldenAnp(fullPacket), goldenNodes);
     expect(JSON.stringify(run.offers.get(name))).toBe(JSON.stringify({ did_document }));
-    expect(verifyIdentity(name, did_document).did).toBe(did);
   });
 
   it.each(goldenRows)(
@@ -32,12 +30,6 @@ describe('golden ANP requests', () => {
       const blob = codec.encode(packet);
       expect(shownLike(request, blob, 'utf8')).toStrictEqual(request);
       expect(measureLine(codec, packet, blob.length)).toMatchObject(ledger.anp ?? {});
-      const { method, params: sent } = JSON.parse(Buffer.from(blob).toString());
-      const proof = sent.auth.origin_proof;
-      const params = proof.signatureInput.slice('sig1='.length);
-      expect(buildSignatureBase({ method, ...sent }, proof.contentDigest, params).toString()).toBe(
-        signature_base,
-      );
       expect(run.codec('graph').decode(blob)).toStrictEqual(packet);
     },
   );
@@ -165,10 +157,11 @@ describe('anp', () => {
     ['no proof', ({ proof: _, ...document }: JsonObject) => document, 'writer'],
   ])('refuses a DID document with %s', (_what, change, node) => {
     const document: JsonObject = JSON.parse(JSON.stringify(goldenIdentity('writer').did_document));
-    expect(verifyIdentity('writer', document).did).toBe(goldenIdentity('writer').did);
-    expect(() => verifyIdentity(node, change(document))).toThrow(
-      expect.objectContaining({ code: 'handshake' }),
-    );
+    const members = new TestRun(goldenAnp(fullPacket), goldenNodes);
+    const open = (name: string, did_document: JsonObject) =>
+      members.codec('hub', { offers: new Map([[name, { did_document }]]) });
+    expect(() => open('writer', document)).not.toThrow();
+    expect(() => open(node, change(document))).toThrow(expect.objectContaining({ code: 'handshake' }));
   });
 
   function replaced(document: JsonObject, key: string): JsonObject {

@@ -24,7 +24,7 @@ import { canonicalizeJson, decodeMultibase, encodeMultibase } from './texts.ts';
  * signed bytes are SHA-256(JCS of the proof without its value) followed by SHA-256(JCS of the object without
  * its proof).
  */
-export const objectProofSchema = z.strictObject({
+const objectProofSchema = z.strictObject({
   type: z.literal('DataIntegrityProof'),
   cryptosuite: z.literal('eddsa-jcs-2022'),
   verificationMethod: z.string(),
@@ -142,7 +142,7 @@ function proveObject<T extends object>(
 }
 
 /** Returns true if the proof holds; the caller decides who may prove what. */
-export function verifyObjectProof(
+function verifyObjectProof(
   { proof, ...object }: object & { readonly proof: ObjectProof },
   key: KeyObject,
 ): boolean {
@@ -267,7 +267,7 @@ function formatDid(name: string, signingKey: KeyObject): string {
  *
  * @throws MeshError `handshake`
  */
-export function verifyIdentity(name: string, document: unknown): PublicIdentity {
+function verifyIdentity(name: string, document: unknown): PublicIdentity {
   const refuse = (reason: string) => new MeshError('handshake', `DID document of ${name}: ${reason}`);
   const result = didDocumentSchema.safeParse(document);
   if (!result.success) throw refuse(formatIssues(result.error));

@@ -39,7 +39,7 @@ const tables = makeTables();
  * Returns the CRC-32C of `bytes` as an unsigned number. Eight bytes a step are about four times as fast as
  * one by one.
  */
-export function computeCrc(bytes: Uint8Array): number {
+function computeCrc(bytes: Uint8Array): number {
   const table = (index: number): number => tables[index] ?? 0;
   let crc = -1;
   let i = 0;

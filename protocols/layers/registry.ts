@@ -30,7 +30,7 @@ async function loadCompression(
   const { createCompressionLayer } = await import('./compression.ts');
   return createCompressionLayer(
     format,
-    withDictionary ? (await import('./dictionary.ts')).dictionaryV1 : undefined,
+    withDictionary ? (await import('./compression.ts')).dictionaryV1 : undefined,
   );
 }
 

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { describePeer } from './languages/installation.ts';
-import { findStackEntries, listStackNames, loadStack, stackEntries } from './registry.ts';
+import { findStackEntries, listStackNames, loadStack } from './registry.ts';
 
 describe('the registry of stacks', () => {
+  const stackEntries = listStackNames().flatMap(findStackEntries);
   // Those in other languages are held by tests of their own, where the languages are installed.
   const npmEntries = stackEntries.filter(({ packages }) => packages !== undefined);
 

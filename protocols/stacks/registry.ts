@@ -25,7 +25,7 @@ const MCP_SDK = [
 ];
 
 /** All stacks with a name of their own; in addition, every adapter is one, as `mesh/<adapter>`. */
-export const stackEntries: readonly StackEntry[] = [
+const stackEntries: readonly StackEntry[] = [
   createEntry('json/unix', 'bare', [], async () => (await import('./plain/framed.ts')).jsonUnix),
   createEntry('json/http1', 'bare', [], async () => (await import('./plain/json-http1.ts')).jsonHttp1),
   createEntry(

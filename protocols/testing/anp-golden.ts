@@ -1,7 +1,7 @@
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { type AnpSources, createAnpAdapter } from '../anp.ts';
+import { createAnpAdapter } from '../anp.ts';
 import direct from './anp-direct-send.json' with { type: 'json' };
 import identities from './anp-identities.json' with { type: 'json' };
 import packets from './golden-packets.json' with { type: 'json' };
@@ -46,7 +46,7 @@ export function goldenIdentity(name: string): z.infer<typeof identitySchema> {
 }
 
 /** Keys and time as in the golden data, which addresses broadcasts to the hub. */
-export const goldenSources: Omit<AnpSources, 'nonces'> = {
+export const goldenSources: Omit<Parameters<typeof createAnpAdapter>[0], 'nonces'> = {
   secretOf: ({ self }, keyName) => {
     const identity = goldenIdentity(self);
     return Buffer.from(keyName === 'Ed25519' ? identity.Ed25519 : identity.X25519, 'hex');

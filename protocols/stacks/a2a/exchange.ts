@@ -1,6 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
+import type { AgentCard } from './agent/agent.ts';
 
 /**
  * Traits of A2A: a task answers every message, so a sender always knows that it arrived; a reply is an
@@ -50,3 +52,18 @@ function readPackets({ taskId, state, packets, text }: AnsweringTask, request: s
   const what = `A2A: task ${taskId} of ${request}`;
   throw new MeshError('agent', `${what} ended as ${state ?? 'nothing'}: ${shortenReason(text)}`);
 }
+
+/** The card of an agent that receives packets. */
+export const meshCard: AgentCard = {
+  name: 'mesh',
+  description: 'Takes packets and answers them',
+  version: '1',
+  capabilities: {
+    streaming: true,
+    pushNotifications: true,
+    extensions: [{ uri: MESH_EXTENSION, description: 'The rest of a packet', required: false }],
+  },
+  defaultInputModes: ['application/json'],
+  defaultOutputModes: ['application/json'],
+  skills: [{ id: 'packet', name: 'packet', description: 'Takes one packet', tags: ['mesh'] }],
+};

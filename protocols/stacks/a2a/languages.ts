@@ -2,8 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Stack } from '../contract/stack.ts';
 import type { Language } from '../languages/installation.ts';
 import { createLanguageStack } from '../languages/language-stack.ts';
-import { meshCard } from './card.ts';
-import { a2aTraits } from './exchange.ts';
+import { a2aTraits, meshCard } from './exchange.ts';
 
 /** Nested levels that protobuf takes in the form of JSON: each is three of its own hundred. */
 const DEEPEST_PAYLOAD = 30;

@@ -7,8 +7,15 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
-import { checkCountedByProxy, checkLines, checkSameBytesAgain } from './counting.ts';
-import { createReply, type Pair, USUAL_SETTINGS, withPair } from './pair.ts';
+import {
+  checkCountedByProxy,
+  checkLines,
+  checkSameBytesAgain,
+  createReply,
+  type Pair,
+  USUAL_SETTINGS,
+  withPair,
+} from './pair.ts';
 import type { Inbox, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**

@@ -34,7 +34,7 @@ interface ToolContext {
 }
 
 /** Kinds of `ContentBlock`. */
-export type ToolContent =
+type ToolContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
   | {

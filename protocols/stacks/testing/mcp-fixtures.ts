@@ -1,7 +1,10 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { McpMethods } from '../mcp/server/mcp-server.ts';
-import type { McpTool, ToolContent } from '../mcp/tools.ts';
+import type { McpServer } from '../mcp/server/mcp-server.ts';
+import type { McpTool, ToolResult } from '../mcp/tools.ts';
+
+type ToolContent = ToolResult['content'][number];
+type McpMethods = NonNullable<ConstructorParameters<typeof McpServer>[0]['methods']>;
 
 /** This module holds what MCP's conformance suite expects of a server, according to the descriptions of its scenarios. */
 

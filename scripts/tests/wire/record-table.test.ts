@@ -1,5 +1,5 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { isRecord } from '@gaia-mesh/protocols/msgpack-records.ts';
+import { isRecord } from '@gaia-mesh/protocols/testing/record-table.ts';
 import {
   exampleDocument,
   exampleEvents,

@@ -1,11 +1,11 @@
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { EventQueue } from '../event-queue.ts';
+import { meshCard } from '../exchange.ts';
 import type { A2aMessage } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { PushConfigs } from './push.ts';
-import { AgentTask } from './task.ts';
-import { TaskStore } from './task-store.ts';
+import { A2aAgent, type PushSender } from './agent.ts';
+import { AgentTask, TaskStore } from './task.ts';
 
 const message: A2aMessage = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
 const isWorking: AgentWork = async ({ signal }, emit) => {
@@ -93,47 +93,56 @@ describe('a store of tasks', () => {
 
 describe('webhooks of a task', () => {
   const url = 'http://127.0.0.1:1/';
+  const startTask = async (agent: A2aAgent) => {
+    const configuration = { returnImmediately: true };
+    const { task } = Object(await agent.call('SendMessage', { message, configuration }));
+    return String(task.id);
+  };
+  const add = (agent: A2aAgent, config: object) => agent.call('CreateTaskPushNotificationConfig', config);
 
   test('get its events in order, each of them, whatever becomes of the others, and hold no memory afterwards', async () => {
     const kept = new KeptBytes(100_000);
     const sent: string[] = [];
-    const configs = new PushConfigs(
-      true,
-      async ({ id }, event) => {
-        if (id === 'broken') throw new Error('refused');
-        await Promise.resolve();
-        sent.push(`${id} ${'statusUpdate' in event ? event.statusUpdate.status.state : 'task'}`);
-      },
-      { kept },
-    );
-    const store = new TaskStore();
+    const send: PushSender = async ({ id }, event) => {
+      if (id === 'broken') throw new Error('refused');
+      await Promise.resolve();
+      sent.push(`${id} ${'statusUpdate' in event ? event.statusUpdate.status.state : 'task'}`);
+    };
     const { promise: ready, resolve: go } = Promise.withResolvers<void>();
-    const task = start('t', store, async (_request, emit) => {
+    const work: AgentWork = async (_request, emit) => {
       emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
       await ready;
       emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
-    });
-    for (const id of ['broken', 'whole']) configs.add(task, { id, taskId: 't', url });
+    };
+    const agent = new A2aAgent(meshCard, work, send, { kept });
+    const taskId = await startTask(agent);
+    for (const id of ['broken', 'whole']) await add(agent, { id, taskId, url });
     go();
     await vi.waitFor(() => expect(sent).toEqual(['whole TASK_STATE_COMPLETED']));
+    agent.close();
     await vi.waitFor(() => expect(kept.kept).toBe(0));
-    expect(task.observers.size).toBe(0);
   });
 
-  test('are bounded, show no secret, and are only those that the policy allows', () => {
-    const configs = new PushConfigs(true, async () => undefined, { mayPush: ({ port }) => port === '1' });
-    const task = start('t', new TaskStore(), isDone);
+  test('are bounded, show no secret, and are only those that the policy allows', async () => {
+    const agent = new A2aAgent(meshCard, isDone, async () => undefined, {
+      mayPush: ({ port }) => port === '1',
+    });
+    const taskId = await startTask(agent);
     const authentication = { scheme: 'Bearer', credentials: 'a-secret' };
-    const given = { taskId: 't', url, token: 'a-secret', authentication };
+    const given = { taskId, url, token: 'a-secret', authentication };
     for (let n = 0; n < 16; n++)
-      expect(JSON.stringify(configs.add(task, { ...given, id: `${n}` }))).not.toContain('a-secret');
-    expect(() => configs.add(task, { ...given, id: '16' })).toThrow('has 16 webhooks already');
+      expect(JSON.stringify(await add(agent, { ...given, id: `${n}` }))).not.toContain('a-secret');
+    await expect(add(agent, { ...given, id: '16' })).rejects.toThrow('has 16 webhooks already');
     // One that is there may be changed.
-    configs.add(task, { ...given, id: '15' });
-    expect(JSON.stringify([configs.list(task), configs.get(task, '3')])).not.toContain('a-secret');
-    configs.remove(task, '3');
-    expect(() => configs.get(task, '3')).toThrow('no webhook 3');
-    expect(() => configs.add(task, { ...given, url: 'http://127.0.0.1:2/' })).toThrow('does not call');
+    await add(agent, { ...given, id: '15' });
+    const listed = await agent.call('ListTaskPushNotificationConfigs', { taskId });
+    const one = { taskId, id: '3' };
+    const shown = [listed, await agent.call('GetTaskPushNotificationConfig', one)];
+    expect(JSON.stringify(shown)).not.toContain('a-secret');
+    await agent.call('DeleteTaskPushNotificationConfig', one);
+    await expect(agent.call('GetTaskPushNotificationConfig', one)).rejects.toThrow('no webhook 3');
+    await expect(add(agent, { ...given, url: 'http://127.0.0.1:2/' })).rejects.toThrow('does not call');
+    agent.close();
   });
 });
 

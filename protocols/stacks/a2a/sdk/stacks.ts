@@ -1,7 +1,6 @@
 import type { Stack } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { meshCard } from '../card.ts';
-import { a2aTraits, createStackClient } from '../exchange.ts';
+import { a2aTraits, createStackClient, meshCard } from '../exchange.ts';
 import { listInterfaces } from '../interfaces.ts';
 import { createWork } from '../work.ts';
 import { connectSdk, type TransportOf } from './client.ts';

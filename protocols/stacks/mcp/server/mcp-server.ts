@@ -21,7 +21,7 @@ const callSchema = z.looseObject({
 const pageSchema = z.looseObject({ cursor: z.string().optional() });
 
 /** Additional methods of a server, each of which returns its result for the parameters. */
-export type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
+type McpMethods = Readonly<Record<string, (params: JsonObject) => Promise<object>>>;
 
 interface McpServerOptions {
   readonly tools: readonly McpTool[];
