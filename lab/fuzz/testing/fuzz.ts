@@ -1,67 +1,41 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
+import { test } from 'vitest';
 
-/** A target of fuzzing. Its cases depend on the seed alone, whichever other targets run beside it. */
-export interface FuzzTarget {
-  readonly name: string;
-  /** Runs `runs` cases and ends at the first failure, which is returned shrunk. */
-  fuzz(batch: FuzzBatch): Promise<Failure | null>;
-}
-
-interface FuzzBatch {
-  readonly seed: number;
-  readonly runs: number;
-}
-
-interface Failure {
-  /** The shrunk case as fast-check writes it. */
-  readonly counterexample: string;
-  /** Description of the defect, with the bytes in hex if there are any. */
-  readonly reason: string;
-}
-
+/** Cases of a test; `npm run fuzz` draws more. */
+export const RUNS = Number(process.env.FUZZ_RUNS ?? 10);
+/** The seed differs every time, so that what one run misses the next may find. A failure prints it. */
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+const MS_PER_CASE = 2_000;
 /** Time limit for shrinking a failure: a case that hangs takes its whole time bound at every step. */
 const MAX_SHRINK_MS = 60_000;
 
-/** Creates a target from an arbitrary and a check that throws; the check is prepared once. */
-export function fuzzTarget<Case>(
+/** Defines a test that draws cases and checks each; `prepare` makes the check, which throws at a defect. */
+export function fuzz<Case>(
   name: string,
   cases: fc.Arbitrary<Case>,
   prepare: () => Promise<(value: Case) => void | Promise<void>>,
-): FuzzTarget {
-  let check: ((value: Case) => void | Promise<void>) | undefined;
-  return {
-    name,
-    async fuzz({ seed, runs }) {
-      check ??= await prepare();
-      const run = check;
-      let shrinkUntilMs = Number.POSITIVE_INFINITY;
-      // An interruption by fast-check would end the first cases, too, and call a case that takes long sound.
-      const property = fc.asyncProperty(cases, async (value) => {
-        if (performance.now() > shrinkUntilMs) return;
-        try {
-          await run(value);
-        } catch (error) {
-          shrinkUntilMs = Math.min(shrinkUntilMs, performance.now() + MAX_SHRINK_MS);
-          throw error;
-        }
-      });
-      const details = await fc.check(property, { seed, numRuns: runs });
-      return toFailure(details);
-    },
-  };
+  runs = RUNS,
+): void {
+  const title = `${name} stands hostile cases`;
+  test(title, { timeout: 150_000 + runs * MS_PER_CASE }, async () => {
+    const check = await prepare();
+    let shrinkUntilMs = Number.POSITIVE_INFINITY;
+    // An interruption by fast-check would end the first cases, too, and call a case that takes long sound.
+    const property = fc.asyncProperty(cases, async (value) => {
+      if (performance.now() > shrinkUntilMs) return;
+      try {
+        await check(value);
+      } catch (error) {
+        shrinkUntilMs = Math.min(shrinkUntilMs, performance.now() + MAX_SHRINK_MS);
+        throw error;
+      }
+    });
+    await fc.assert(property, { seed: SEED, numRuns: runs });
+  });
 }
 
-function toFailure<Case>(details: fc.RunDetails<[Case]>): Failure | null {
-  if (!details.failed || details.counterexample === null) return null;
-  const { errorInstance: error } = details;
-  return {
-    counterexample: fc.stringify(details.counterexample[0]),
-    reason: error instanceof Defect ? error.message : error instanceof Error ? `${error.stack}` : `${error}`,
-  };
-}
-
-/** Wrong behaviour of a target. */
+/** Wrong behaviour of the code under test. */
 export class Defect extends Error {
   constructor(what: string, bytes?: Uint8Array) {
     super(bytes === undefined ? what : `${what}\nbytes: ${formatHex(bytes)}`);

@@ -25,8 +25,8 @@ import {
 } from '@gaia-mesh/tools/files/testing/documents.ts';
 import fc from 'fast-check';
 import * as z from 'zod';
-import { applyDamages, damages } from './damage.ts';
-import { type FuzzTarget, fuzzTarget, tryReading } from './target.ts';
+import { applyDamages, damages } from './testing/damage.ts';
+import { fuzz, RUNS, tryReading } from './testing/fuzz.ts';
 
 /** A reader of foreign bytes, with good samples of them. */
 interface Reader {
@@ -36,17 +36,22 @@ interface Reader {
   readonly read: (bytes: Buffer, folder: string) => unknown;
 }
 
-/** Creates a target that damages samples and has them read. */
-function createReaderTarget({ name, samples, read }: Reader): FuzzTarget {
+/** Damages samples and has them read. */
+function tryReader({ name, samples, read }: Reader, runs = RUNS): void {
   const cases = fc.record({ sample: fc.nat(100), other: fc.nat(100), list: damages });
-  return fuzzTarget(name, cases, async () => {
-    const good = await samples();
-    const sampleAt = (index: number) => good[index % good.length] ?? new Uint8Array();
-    return async ({ sample, other, list }) => {
-      const bytes = applyDamages(sampleAt(sample), sampleAt(other), list);
-      await useFolder((folder) => tryReading(name, bytes, () => read(bytes, folder)));
-    };
-  });
+  fuzz(
+    name,
+    cases,
+    async () => {
+      const good = await samples();
+      const sampleAt = (index: number) => good[index % good.length] ?? new Uint8Array();
+      return ({ sample, other, list }) => {
+        const bytes = applyDamages(sampleAt(sample), sampleAt(other), list);
+        return useFolder((folder) => tryReading(name, bytes, () => read(bytes, folder)));
+      };
+    },
+    runs,
+  );
 }
 
 async function useFolder(work: (folder: string) => Promise<unknown>): Promise<void> {
@@ -64,14 +69,14 @@ function writeSample(folder: string, name: string, bytes: Uint8Array): string {
   return file;
 }
 
-/** Creates a target that reads a sample as a file of that name. */
-function createFileReader(
+/** Damages samples and has each read as a file of that name. */
+function tryFileReader(
   name: string,
   fileName: string,
   samples: () => Promise<readonly (Uint8Array | string)[]>,
   read: (file: string, folder: string) => unknown,
-): FuzzTarget {
-  return createReaderTarget({
+): void {
+  tryReader({
     name: `reader:${name}`,
     samples: async () => (await samples()).map((sample) => Buffer.from(sample)),
     read: (bytes, folder) => read(writeSample(folder, fileName, bytes), folder),
@@ -139,22 +144,17 @@ async function buildParquet(): Promise<Uint8Array> {
   return bytes;
 }
 
-/**
- * Creates a target that reads documents in a process, as agents do: a library may throw where no caller
- * catches.
- */
-function createDocumentReader(
+/** Reads damaged documents in a process, as agents do: a library may throw where no caller catches. */
+function tryDocumentReader(
   name: string,
   fileName: string,
   reading: Reading,
   sample: () => Promise<Uint8Array>,
-): FuzzTarget {
-  return createReaderTarget({
-    name: `document:${name}`,
-    samples: async () => [await sample()],
-    read: (bytes) =>
-      readConfined({ name: fileName, bytes: new Uint8Array(bytes) }, reading, neverEnds, BOUNDS),
-  });
+): void {
+  const read = (bytes: Buffer) =>
+    readConfined({ name: fileName, bytes: new Uint8Array(bytes) }, reading, neverEnds, BOUNDS);
+  // A damaged document mostly ends the process that reads it.
+  tryReader({ name: `document:${name}`, samples: async () => [await sample()], read }, Math.ceil(RUNS / 5));
 }
 
 const replySchema = z.object({
@@ -168,85 +168,70 @@ const REPLIES = [
   '<tool_call>{"name":"a","arguments":{"__proto__":1}}</tool_call>',
 ];
 
-/**
- * All readers of external data besides packets: archives, recordings, files of users and their documents,
- * model replies.
- */
-export const readers: readonly FuzzTarget[] = [
-  createFileReader('archive', 'a.tar.gz', async () => [await buildArchive()], readRecording),
-  // The damage lies inside, where the packing does not hide it.
-  createReaderTarget({
-    name: 'reader:archive-inside',
-    samples: async () => [gunzipSync(await buildArchive())],
-    read: (bytes, folder) => readRecording(writeSample(folder, 'a.tar.gz', gzipSync(bytes, { level: 1 }))),
-  }),
-  createFileReader('recording', 'a.jsonl', async () => [formatRecording(recording).join('')], readRecording),
-  createFileReader(
-    'tasks',
-    'a.jsonl',
-    async () => [TASKS],
-    (file) => {
-      for (const { document } of readTaskFile(file).tasks) if (document.length > 1e6) return;
-    },
-  ),
-  createFileReader(
-    'questions',
-    'a.jsonl',
-    async () => [QUESTIONS],
-    (file) => readQuestions(file),
-  ),
-  createFileReader(
-    'packed-questions',
-    'a.jsonl.gz',
-    async () => [gzipSync(QUESTIONS)],
-    (file) => readQuestions(file),
-  ),
-  createFileReader(
-    'wtq-questions',
-    'q.jsonl',
-    async () => [WTQ_QUESTIONS],
-    (file, folder) =>
-      readWtq(file, writeSample(folder, 't.jsonl', Buffer.from(WTQ_TABLES)), {
-        folder: path.join(folder, 'tables'),
-      }),
-  ),
-  createFileReader(
-    'wtq-tables',
-    't.jsonl',
-    async () => [WTQ_TABLES],
-    (file, folder) =>
-      readWtq(writeSample(folder, 'q.jsonl', Buffer.from(WTQ_QUESTIONS)), file, {
-        folder: path.join(folder, 'tables'),
-      }),
-  ),
-  createFileReader(
-    'team',
-    'a.yaml',
-    async () => [...listTeamFiles().values()].map((file) => readFileSync(file)),
-    (file) => loadTeam(file),
-  ),
-  createReaderTarget({
-    name: 'reader:model-reply',
-    samples: async () => REPLIES.map((reply) => Buffer.from(reply)),
-    read: (bytes) => [readJson(bytes.toString(), replySchema), readArguments(bytes.toString())],
-  }),
-  createDocumentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () =>
-    pdfOf([pdfText(['one']), pdfText(['two'])]),
-  ),
-  createDocumentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1'))),
-  createDocumentReader('pptx', 'a.pptx', { kind: 'pptx' }, () =>
-    pptxOf([{ shapes: shapeOf(['x']), notes: 'y' }]),
-  ),
-  createDocumentReader('xlsx', 'a.xlsx', { kind: 'spreadsheet' }, () => styledXlsx(SHEET, [])),
-  createDocumentReader('csv', 'a.csv', { kind: 'spreadsheet' }, async () =>
-    Buffer.from('a,"b\nc",d\n1,2,3\n'),
-  ),
-  createDocumentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () =>
-    zipOf({ 'a.csv': 'a,b\n1,2\n' }),
-  ),
-  createDocumentReader('parquet', 'a.parquet', { kind: 'rows' }, buildParquet),
-  createDocumentReader('rows', 'a.csv', { kind: 'rows' }, async () =>
-    Buffer.from('task_id,question\n1,"W""?"\n'),
-  ),
-  createDocumentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE)),
-];
+// The readers of external data besides packets: archives, recordings, files of users and their documents, model replies.
+tryFileReader('archive', 'a.tar.gz', async () => [await buildArchive()], readRecording);
+// The damage lies inside, where the packing does not hide it.
+tryReader({
+  name: 'reader:archive-inside',
+  samples: async () => [gunzipSync(await buildArchive())],
+  read: (bytes, folder) => readRecording(writeSample(folder, 'a.tar.gz', gzipSync(bytes, { level: 1 }))),
+});
+tryFileReader('recording', 'a.jsonl', async () => [formatRecording(recording).join('')], readRecording);
+tryFileReader(
+  'tasks',
+  'a.jsonl',
+  async () => [TASKS],
+  (file) => {
+    for (const { document } of readTaskFile(file).tasks) if (document.length > 1e6) return;
+  },
+);
+tryFileReader(
+  'questions',
+  'a.jsonl',
+  async () => [QUESTIONS],
+  (file) => readQuestions(file),
+);
+tryFileReader(
+  'packed-questions',
+  'a.jsonl.gz',
+  async () => [gzipSync(QUESTIONS)],
+  (file) => readQuestions(file),
+);
+tryFileReader(
+  'wtq-questions',
+  'q.jsonl',
+  async () => [WTQ_QUESTIONS],
+  (file, folder) =>
+    readWtq(file, writeSample(folder, 't.jsonl', Buffer.from(WTQ_TABLES)), {
+      folder: path.join(folder, 'tables'),
+    }),
+);
+tryFileReader(
+  'wtq-tables',
+  't.jsonl',
+  async () => [WTQ_TABLES],
+  (file, folder) =>
+    readWtq(writeSample(folder, 'q.jsonl', Buffer.from(WTQ_QUESTIONS)), file, {
+      folder: path.join(folder, 'tables'),
+    }),
+);
+tryFileReader(
+  'team',
+  'a.yaml',
+  async () => [...listTeamFiles().values()].map((file) => readFileSync(file)),
+  (file) => loadTeam(file),
+);
+tryReader({
+  name: 'reader:model-reply',
+  samples: async () => REPLIES.map((reply) => Buffer.from(reply)),
+  read: (bytes) => [readJson(bytes.toString(), replySchema), readArguments(bytes.toString())],
+});
+tryDocumentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () => pdfOf([pdfText(['one']), pdfText(['two'])]));
+tryDocumentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1')));
+tryDocumentReader('pptx', 'a.pptx', { kind: 'pptx' }, () => pptxOf([{ shapes: shapeOf(['x']), notes: 'y' }]));
+tryDocumentReader('xlsx', 'a.xlsx', { kind: 'spreadsheet' }, () => styledXlsx(SHEET, []));
+tryDocumentReader('csv', 'a.csv', { kind: 'spreadsheet' }, async () => Buffer.from('a,"b\nc",d\n1,2,3\n'));
+tryDocumentReader('zip', 'a.zip', { kind: 'zip', entry: 'a.csv' }, () => zipOf({ 'a.csv': 'a,b\n1,2\n' }));
+tryDocumentReader('parquet', 'a.parquet', { kind: 'rows' }, buildParquet);
+tryDocumentReader('rows', 'a.csv', { kind: 'rows' }, async () => Buffer.from('task_id,question\n1,"W""?"\n'));
+tryDocumentReader('html', 'a.html', { kind: 'html' }, async () => Buffer.from(PAGE));

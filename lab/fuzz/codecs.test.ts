@@ -9,81 +9,23 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import type { LayerCodec, LayerMembership } from '@gaia-mesh/protocols/layers/layer.ts';
-import { findStage, loadLayer } from '@gaia-mesh/protocols/layers/registry.ts';
-import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
+import { findStage, layerNames, loadLayer } from '@gaia-mesh/protocols/layers/registry.ts';
+import { adapterNames, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
-import { applyDamages, damages } from './damage.ts';
-import { Defect, type FuzzTarget, fuzzTarget, tryCall } from './target.ts';
-
-/** Senders and recipients of the packets: members of the run, since signing adapters write for no others. */
-const MEMBERS = ['a', 'b-2'] as const;
-
-const text = fc.oneof(
-  fc.constantFrom(
-    'triples',
-    'doc_init',
-    'mesh.books',
-    'final_answer',
-    'constructor',
-    '__proto__',
-    '"',
-    '\ufeff',
-  ),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 32 }),
-);
-const count = fc.oneof(fc.nat(300), fc.maxSafeNat(), fc.constantFrom(2 ** 31, 2 ** 32, 2 ** 53 - 1));
-
-/** Texts around the lengths at which formats switch to a longer header, and layers begin to compress. */
-const longText = fc
-  .tuple(
-    fc.constantFrom('x', 'é', '😀', '{"', '\\'),
-    fc.constantFrom(15, 16, 23, 24, 31, 32, 127, 128, 255, 256, 1023, 1024, 4000),
-  )
-  .map(([unit, length]) => unit.repeat(length));
-
-const value = fc.oneof(
-  { weight: 4, arbitrary: fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }) },
-  { weight: 1, arbitrary: longText },
-  { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
-);
-
-const payload = fc
-  .dictionary(fc.string({ unit: 'binary', maxLength: 12 }), value, { maxKeys: 6 })
-  .map((made) => JSON.stringify(made))
-  // No packet may contain the key.
-  .filter((json) => !json.includes('"__proto__":'))
-  .map((json) => JSON.parse(json));
-
-/** Valid packets. */
-export const anyPacket: fc.Arbitrary<Packet> = fc
-  .record(
-    {
-      type: text,
-      from: fc.constantFrom(...MEMBERS),
-      to: fc.constantFrom(...MEMBERS, 'hub'),
-      id: text,
-      reply_to: text,
-      task_id: text,
-      tag: text,
-      token_used: count,
-      log_uri: fc.string({ unit: 'binary', maxLength: 32 }),
-      ts: count,
-      payload,
-    },
-    { requiredKeys: ['type', 'from', 'id', 'task_id', 'token_used', 'ts', 'payload'], noNullPrototype: true },
-  )
-  .map(parsePacket);
+import { anyPacket, MEMBERS } from './testing/any-packet.ts';
+import { applyDamages, damages } from './testing/damage.ts';
+import { Defect, fuzz, tryCall } from './testing/fuzz.ts';
 
 const cases = fc.record({ packet: anyPacket, other: anyPacket, damages });
 
 /**
- * Creates a target for an adapter. Any packet must arrive unchanged. Bytes that were damaged on the way must
+ * Tries an adapter. Any packet must arrive unchanged. Bytes that were damaged on the way must
  * be refused with the code `packet`, or decode to a packet that survives another encoding; a peek must agree
  * with decoding. If members have keys, damaged bytes must be refused or decode to the original packet, and
  * nothing may arrive twice. Refused bytes leave no trace.
  */
-export function createAdapterTarget(name: string, spec: string): FuzzTarget {
-  return fuzzTarget(name, cases, async () => {
+function tryAdapter(name: string, spec: string): void {
+  fuzz(name, cases, async () => {
     const adapter = await loadAdapter(spec);
     return ({ packet, other, damages: list }) => {
       const members = new FuzzMembers(adapter);
@@ -198,12 +140,12 @@ const content = fc.oneof(
 const layerCases = fc.record({ bytes: content, other: content, damages });
 
 /**
- * Creates a target for a layer. Any bytes must come out as they went in. Damaged ones must be refused with
+ * Tries a layer. Any bytes must come out as they went in. Damaged ones must be refused with
  * the code `packet`; a layer that only compresses may unseal them to other bytes, which must survive another
  * round.
  */
-export function createLayerTarget(layerName: string): FuzzTarget {
-  return fuzzTarget(`layer:${layerName}`, layerCases, async () => {
+function tryLayer(layerName: string): void {
+  fuzz(`layer:${layerName}`, layerCases, async () => {
     const layer = await loadLayer(layerName);
     const join = (self: string) => layer.join?.({ runId: 'fuzz', self });
     const codecOf = (self: string, member: LayerMembership | undefined, offers: Map<string, JsonValue>) =>
@@ -258,3 +200,16 @@ function isSame(a: unknown, b: unknown): boolean {
 function toHead({ type, from, to, id, task_id, tag, token_used }: Packet): PacketHead {
   return { type, from, to, id, task_id, tag, token_used };
 }
+
+/** Stacks of each kind: compressed, signed, encrypted, and all at once. */
+const STACKS = [
+  'json+zstd',
+  'cbor+deflate-dict+crc32c',
+  'json+ed25519',
+  'toon+brotli+aes-256-gcm',
+  'msgpack+zstd-dict+ed25519+chacha20-poly1305+crc32c',
+];
+
+for (const name of adapterNames) tryAdapter(`adapter:${name}`, name);
+for (const name of layerNames) tryLayer(name);
+for (const spec of STACKS) tryAdapter(`stack:${spec}`, spec);

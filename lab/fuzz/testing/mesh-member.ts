@@ -1,15 +1,16 @@
-import type net from 'node:net';
+import net from 'node:net';
 import { type Codec, readHead } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { MeshNetwork, type MeshNetworkOptions } from '@gaia-mesh/core/hub/mesh-network.ts';
 import { createRouter, type Routing } from '@gaia-mesh/core/hub/routing.ts';
+import { trackConnections } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
 import type { FrameRun } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { listen } from './loopback.ts';
-import { Defect, tryCall } from './target.ts';
+import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
+import { Defect, tryCall } from './fuzz.ts';
 
 /** Secret of the run. */
 const SECRET = 'known to the members';
@@ -124,5 +125,34 @@ export async function useMesh(
   } finally {
     network?.close();
     await Promise.all(members.map((member) => member.close()));
+  }
+}
+
+/** A server on a free port of this machine; `close` ends it with all its connections. */
+interface FuzzListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function listen(onConnection: (socket: net.Socket) => void): Promise<FuzzListener> {
+  const server = net.createServer({ noDelay: true }, (socket) => {
+    // A peer that was cut off gets an error, which is what the test expects.
+    socket.on('error', () => socket.destroy());
+    onConnection(socket);
+  });
+  const close = trackConnections(server);
+  return { port: await listenOnPlace(server, { port: 0 }), close };
+}
+
+/** Settles like `promise`, or with `late` after `ms`. */
+export async function raceTimeout<T, Late>(ms: number, promise: Promise<T>, late: Late): Promise<T | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<Late>((resolve) => {
+    timer = setTimeout(() => resolve(late), ms);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -2,7 +2,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FrameReader, PREFIX_BYTES } from '@gaia-mesh/core/wire/frame.ts';
 import { SLAB_BYTES } from '@gaia-mesh/core/wire/slab.ts';
 import fc from 'fast-check';
-import { Defect, fuzzTarget } from './target.ts';
+import { Defect, fuzz } from './testing/fuzz.ts';
+import { splitFrames } from './testing/split-frames.ts';
 
 /**
  * Maximum frame size: room for more than a slab, and small enough that lengths beyond it are as likely as
@@ -50,7 +51,7 @@ const cases = fc.record({
  * Any bytes, split anywhere: the reader must find the same frames as a reader of the whole stream, in bounded
  * memory.
  */
-export const framing = fuzzTarget('framing', cases, async () => ({ stretches, noise, chunks, uses }) => {
+fuzz('framing', cases, async () => ({ stretches, noise, chunks, uses }) => {
   const stream = Buffer.concat([...stretches.map(buildFrame), noise]);
   const found: Buffer[] = [];
   let runs = 0;
@@ -99,20 +100,6 @@ function feedReader(reader: FrameReader, stream: Buffer, chunks: readonly number
     at = end;
   }
   return undefined;
-}
-
-/** Splits a whole stream into frames: the simplest reader, which copies everything. */
-export function splitFrames(stream: Buffer, maxFrameBytes: number) {
-  const blobs: Buffer[] = [];
-  let at = 0;
-  while (stream.length - at >= PREFIX_BYTES) {
-    const length = stream.readUInt32BE(at);
-    if (length > maxFrameBytes) return { blobs, isViolated: true, restBytes: 0 };
-    if (stream.length - at - PREFIX_BYTES < length) break;
-    blobs.push(Buffer.from(stream.subarray(at + PREFIX_BYTES, at + PREFIX_BYTES + length)));
-    at += PREFIX_BYTES + length;
-  }
-  return { blobs, isViolated: false, restBytes: stream.length - at };
 }
 
 function buildFrame({ length, follow }: { readonly length: number; readonly follow: number }): Buffer {

@@ -3,11 +3,11 @@ import { type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Link } from '@gaia-mesh/core/hub/link.ts';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import fc from 'fast-check';
-import { anyPacket } from './codecs.ts';
-import { applyDamages, bytes, type Damage, damages } from './damage.ts';
-import { splitFrames } from './framing.ts';
-import { type MeshMember, useMesh } from './mesh-member.ts';
-import { Defect, fuzzTarget } from './target.ts';
+import { anyPacket } from './testing/any-packet.ts';
+import { applyDamages, bytes, type Damage, damages } from './testing/damage.ts';
+import { Defect, fuzz } from './testing/fuzz.ts';
+import { type MeshMember, useMesh } from './testing/mesh-member.ts';
+import { splitFrames } from './testing/split-frames.ts';
 
 const MAX_FRAME_BYTES = 64 * 1024;
 /** Maximum wait: a busy machine takes its time; a stopped hub takes for ever. */
@@ -36,7 +36,7 @@ type HubCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
  * packets of the honest ones must arrive in order, and every byte that the sockets moved must be on one of
  * the hub's counters.
  */
-export const hub = fuzzTarget('hub', cases, async () => (one) => {
+fuzz('hub', cases, async () => (one) => {
   const { adapter, final, routing } = one;
   const mesh = { ids: ['a', 'c', HOSTILE], adapter, final, routing, maxFrameBytes: MAX_FRAME_BYTES };
   return useMesh(mesh, (links, members) => exchange(links, members, one));

@@ -9,8 +9,8 @@ import { parseBody } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { ForeignAgent } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
 import { readRequest } from '@gaia-mesh/stacks/mcp/server/request.ts';
 import fc from 'fast-check';
-import { applyDamages, damages } from './damage.ts';
-import { Defect, type FuzzTarget, fuzzTarget, tryReading } from './target.ts';
+import { applyDamages, damages } from './testing/damage.ts';
+import { Defect, fuzz, tryReading } from './testing/fuzz.ts';
 
 /** The doors at which bytes of other programs come in: requests to `serve`, and cards of foreign agents. */
 
@@ -31,16 +31,16 @@ const served = {
   }),
 };
 
-/** Creates a target that damages samples at a door. */
-function createDoorTarget(
+/** Damages samples at a door. */
+function tryDoor(
   name: string,
   samples: readonly (Uint8Array | string)[],
   prepare: () => Promise<(bytes: Buffer) => Promise<unknown>>,
-): FuzzTarget {
+): void {
   const good = samples.map((sample) => Buffer.from(sample));
   const sampleAt = (index: number) => good[index % good.length] ?? Buffer.alloc(0);
   const cases = fc.record({ sample: fc.nat(100), other: fc.nat(100), list: damages });
-  return fuzzTarget(`door:${name}`, cases, async () => {
+  fuzz(`door:${name}`, cases, async () => {
     const read = await prepare();
     return async ({ sample, other, list }) => {
       const bytes = applyDamages(sampleAt(sample), sampleAt(other), list);
@@ -89,7 +89,7 @@ class ListedAgent {
   }
 }
 
-const jsonRpc = createDoorTarget(
+tryDoor(
   'json-rpc',
   PARAMS.map(([method, params]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })),
   async () => {
@@ -108,7 +108,7 @@ const _meta = {
 };
 const call = { name: 'ask', arguments: { question: 'Q', document: 'D' } };
 
-const mcp = createDoorTarget(
+tryDoor(
   'mcp',
   [
     { method: 'tools/call', params: { ...call, _meta } },
@@ -127,7 +127,7 @@ const mcp = createDoorTarget(
   },
 );
 
-const card = createDoorTarget(
+tryDoor(
   'card',
   [
     {
@@ -157,5 +157,3 @@ const card = createDoorTarget(
     };
   },
 );
-
-export const doors: readonly FuzzTarget[] = [jsonRpc, mcp, card];

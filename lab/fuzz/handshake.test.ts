@@ -8,9 +8,9 @@ import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub, greetAgent } from '@gaia-mesh/core/wire/handshake.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
-import { applyDamages, damages } from './damage.ts';
-import { listen, raceTimeout } from './loopback.ts';
-import { Defect, fuzzTarget } from './target.ts';
+import { applyDamages, damages } from './testing/damage.ts';
+import { Defect, fuzz } from './testing/fuzz.ts';
+import { listen, raceTimeout } from './testing/mesh-member.ts';
 
 const nonce = 'ab'.repeat(32);
 const said = { wire: 1, node: 'a', tool: 'read', adapter: 'json', auth: 'open', nonce, proof: '' };
@@ -109,7 +109,7 @@ type HandshakeCase = typeof cases extends fc.Arbitrary<infer C> ? C : never;
  * Whatever the peer does, the handshake must end in time, with an agreement or an error with a code, and
  * leave no open connection.
  */
-export const handshake = fuzzTarget('handshake', cases, async () => async (one) => {
+fuzz('handshake', cases, async () => async (one) => {
   const before = openSockets();
   const { promise: accepted, resolve: accept } = Promise.withResolvers<net.Socket>();
   const listener = await listen(accept);
