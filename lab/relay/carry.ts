@@ -1,10 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_RECORDED_BYTES } from '@gaia-mesh/core/recording/frame-log.ts';
 import { freePort } from '@gaia-mesh/core/testing/free-port.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
@@ -15,8 +14,7 @@ import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
 import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
 import { type Load, loadSettings } from './loads.ts';
-import { type AgentOrder, type AgentState, agentStateSchema } from './node-agents/traffic.ts';
-import { compileProgram, resolveScript } from './programs.ts';
+import { compileProgram } from './programs.ts';
 import { type Sample, sampleSchema } from './sample.ts';
 import { AGENT_TOOL, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
 
@@ -57,23 +55,19 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
     };
     const program = await compileProgram('load');
     const settings = { wire: target.wire, ...loadSettings(load, target.name) };
-    const generated = (more: Settings, sockets: readonly net.Socket[]) =>
-      load.areNode === true
-        ? runNodeLoad({ ...settings, ...more }, sockets).catch((error) => {
-            throw fail(toErrorMessage(error));
-          })
-        : runCLoad(program, { ...settings, ...more }, sockets);
+    const generate = (more: Settings, sockets: readonly net.Socket[]) =>
+      runLoad(program, { ...settings, ...more }, sockets);
     try {
       if (target.command === undefined) {
         const rate = (load.rate ?? 0) * (load.agents - 1);
-        return parseSample(await generated({ agents: 2, rate }, await connectPair()), fail);
+        return parseSample(await generate({ agents: 2, rate }, await connectPair()), fail);
       }
       if (isBroker(target)) {
         const port = await freePort();
         const broker = start(target.command([String(port)], folder));
         broker.stdout.resume();
         await awaitListening(port, fail);
-        return parseSample(await generated({ port, pid: broker.pid ?? 0 }, []), fail);
+        return parseSample(await generate({ port, pid: broker.pid ?? 0 }, []), fail);
       }
       const agents = await Promise.all(Array.from({ length: load.agents }, () => openListener()));
       const hub = start(
@@ -84,7 +78,7 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
       );
       const lines = createInterface({ input: hub.stdout })[Symbol.asyncIterator]();
       const sockets = await awaitConnections(agents, hub, target.secret, fail);
-      const sample = parseSample(await generated({ pid: hub.pid ?? 0 }, sockets), fail);
+      const sample = parseSample(await generate({ pid: hub.pid ?? 0 }, sockets), fail);
       if (target.name === 'run' && sample.sent * load.bytes > MAX_RECORDED_BYTES)
         printError(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
       if (target.countsPackets === true) {
@@ -159,10 +153,10 @@ async function shakeHands(socket: net.Socket, node: string, secret: string): Pro
 }
 
 /**
- * Runs the load in C on these connections to a hub, or as clients of a broker. Returns its measurements;
+ * Runs the load on these connections to a hub, or as clients of a broker. Returns its measurements;
  * undefined if it ended without output.
  */
-async function runCLoad(
+async function runLoad(
   program: string,
   settings: Settings,
   sockets: readonly net.Socket[],
@@ -215,89 +209,4 @@ async function awaitListening(port: number, fail: Fail): Promise<void> {
     if (performance.now() > deadlineMs) throw fail('it does not listen');
     await sleep(20);
   }
-}
-
-/** Silence after which an agent has died or will never answer. */
-const SILENCE_MS = 30_000;
-/** Unit in which Linux reports a process's time to programs, whatever its own clock. */
-const TICKS_PER_S = 100;
-
-/**
- * Runs the load with agents as people have them: each is a Node process with the client used there. It takes
- * the settings of the load in C, and returns the same figures. `sockets` are the agents' connections to a
- * hub; agents of a broker make their own.
- */
-async function runNodeLoad(
-  { wire, agents, size, window, warm_ms, run_ms, port = 0, pid }: Readonly<Record<string, string | number>>,
-  sockets: readonly net.Socket[],
-): Promise<unknown> {
-  const gone = new AbortController();
-  const children = Array.from({ length: Number(agents) }, (_, self) => {
-    const socket = sockets[self];
-    const settings = [wire, port, self, agents, size, window].map(String);
-    const stdio = ['ignore', 'ignore', 'inherit', 'ipc', ...(socket === undefined ? [] : [socket])] as const;
-    const child = trackChild(
-      fork(resolveScript('node-agents', 'node-agent.ts'), settings, { stdio: [...stdio] }),
-    );
-    child.once('exit', () => gone.abort(new Error('an agent has ended')));
-    // The process has the socket by now.
-    socket?.destroy();
-    return child;
-  });
-  const ask = (kind: AgentOrder['kind'], due: (self: number) => number = () => 0): Promise<AgentState[]> =>
-    Promise.all(
-      children.map(async (child, self) => {
-        const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(SILENCE_MS)]);
-        const answer = once(child, 'message', { signal });
-        child.send({ kind, due: due(self) } satisfies AgentOrder);
-        return agentStateSchema.parse((await answer)[0]);
-      }),
-    );
-  // All agents must be present before the first message.
-  await ask('state');
-  await ask('begin');
-  await sleep(Number(warm_ms));
-  const cpuBefore = readCpuSeconds(pid);
-  const before = await ask('state');
-  await sleep(Number(run_ms));
-  const hubCpu = readCpuSeconds(pid) - cpuBefore;
-  const behind = await ask('state');
-  const sent = (await ask('stop')).map((state) => state.sent);
-  // An agent does not receive its own messages.
-  const finished = await ask('finish', (self) => sum(sent) - (sent[self] ?? 0));
-  // Each span lies between two states of the same agent, because agents do not report at the same instant.
-  const spans = behind.map((end, self) => {
-    const begin = before[self] ?? end;
-    const seconds = (end.atMs - begin.atMs) / 1000;
-    const [idle, cpu] = [(end.idleMs - begin.idleMs) / 1000, (end.cpuMs - begin.cpuMs) / 1000];
-    return { seconds, heard: end.heard - begin.heard, idle, cpu };
-  });
-  for (const child of children) child.kill();
-  return {
-    seconds: sum(spans.map(({ seconds }) => seconds)) / children.length,
-    delivered: sum(spans.map(({ heard }) => heard)),
-    rate: sum(spans.map(({ heard, seconds }) => heard / seconds)),
-    sent: sum(sent),
-    wanted: sum(sent) * (children.length - 1),
-    came: sum(finished.map(({ heard }) => heard)),
-    bad: sum(finished.map(({ bad }) => bad)),
-    hub_cpu_s: hubCpu,
-    own_cpu_s: sum(spans.map(({ cpu }) => cpu)),
-    idle_s: sum(spans.map(({ idle }) => idle)) / children.length,
-    hub_peak_mb: Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
-    cut_s: -1,
-    tenths: [],
-  };
-}
-
-/** Returns the processor time of a process so far, in seconds. */
-function readCpuSeconds(pid: string | number | undefined): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name in brackets may contain spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

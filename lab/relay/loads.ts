@@ -3,7 +3,7 @@ import { PEERS, TARGET_NAMES, TASKS, type TargetName } from './targets.ts';
 /** Traffic of the agents, and the targets that carry it. */
 export interface Load {
   readonly name: string;
-  readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer' | 'Node agents';
+  readonly kind: 'throughput' | 'one in flight' | 'latency' | 'stuck' | 'one fewer';
   readonly agents: number;
   /** Bytes of a packet without the overhead of its wire format. */
   readonly bytes: number;
@@ -14,11 +14,6 @@ export interface Load {
   readonly rate?: number;
   /** True if the last agent accepts no bytes. */
   readonly isOneStuck?: boolean;
-  /**
-   * True if each agent is a Node process with the client used there; otherwise all are sockets of one process
-   * in C.
-   */
-  readonly areNode?: boolean;
   readonly targets: readonly TargetName[];
   /** Maximum rounds of this load: no verdict depends on its interval. */
   readonly rounds?: number | undefined;
@@ -41,7 +36,7 @@ const MIB = KIB * KIB;
 /** Packets per second: with four agents these are 12,000 deliveries. */
 const LATENCY_RATE = 4000;
 
-const YARDSTICKS: readonly TargetName[] = ['flood', 'raw Node', 'C relay'];
+const YARDSTICKS: readonly TargetName[] = ['flood', 'C relay'];
 const CARRIERS = TARGET_NAMES.filter((name) => name !== 'no hub');
 
 /** Lists the loads of one run of `perf --relay`. */
@@ -77,13 +72,6 @@ export function listLoads(isQuick: boolean): Load[] {
       targets: [...framed, 'no hub'],
     },
     {
-      ...four,
-      name: 'Node agents',
-      kind: 'Node agents',
-      areNode: true,
-      targets: ['flood', 'C relay', 'NATS'],
-    },
-    {
       name: 'one never reads',
       kind: 'stuck',
       agents: 4,
@@ -108,7 +96,7 @@ function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
   return agents < 64 || bytes < MIB ? [...YARDSTICKS, ...PEERS] : [...YARDSTICKS, 'NATS'];
 }
 
-/** Returns the settings of a load for the load generators. */
+/** Returns the settings of a load for the load generator. */
 export function loadSettings(load: Load, target: TargetName) {
   const { warmMs, runMs } = chooseTimes(load, target);
   return {
@@ -137,16 +125,13 @@ function computeWindowBytes({ agents, bytes }: Load): number {
  */
 const RUN_TIMES = { warmMs: 150, runMs: 350 };
 
-/**
- * Returns the time of measurement and the warm-up before it: agents' code must be compiled, and at a fixed
- * rate code gets hot slowly.
- */
-function chooseTimes({ isOneStuck, areNode, rate, seconds }: Load, target: TargetName) {
+/** Returns the time of measurement and the warm-up before it: at a fixed rate code gets hot slowly. */
+function chooseTimes({ isOneStuck, rate, seconds }: Load, target: TargetName) {
   if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
   if (rate !== undefined) return { warmMs: 1500, runMs };
   if (isOneStuck === true) return { warmMs: 0, runMs };
-  return { warmMs: areNode === true ? 1000 : 400, runMs };
+  return { warmMs: 400, runMs };
 }
 
 /** Returns the number of rounds in which a load is carried. */
@@ -167,7 +152,7 @@ export function estimateSeconds(
         const bytes = load.agents * (load.agents - 1) * computeWindowBytes(load);
         // Packets under way at the end arrive at a GB per second.
         const ending = bytes / 1e9;
-        const start = name === 'run' ? 1.5 : load.areNode === true ? 1.2 : 0.3;
+        const start = name === 'run' ? 1.5 : 0.3;
         const { warmMs, runMs } = chooseTimes(load, name);
         return ((warmMs + runMs) / 1000 + ending + start) * countLoadRounds(load, rounds);
       }),

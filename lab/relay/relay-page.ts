@@ -85,15 +85,6 @@ export function formatRelayTables(results: RelayResults): string {
       'The more it was idle the less it can have been the limit: it waited for what is measured.',
     ],
     [
-      'Node processes as agents (N=4, 512 B)',
-      formatOutcomeRows(filterKind(results, 'Node agents'), [
-        ['thousands/s', (own) => formatReading(own, readThousands)],
-        ['hub, µs a delivery', (own) => formatReading(own, readHubCpu)],
-        ['agents idle, %', (own) => formatReading(own, readIdleShare)],
-      ]),
-      'What a user sees whose agents are Node programs: each agent is a process, connected to NATS with `@nats-io/transport-node`, else with the connection of this project’s agents. Where the C relay is no faster than the hub, the agents are the limit.',
-    ],
-    [
       'One packet in flight per agent, and latency at a fixed rate (N=4, 512 B)',
       formatOutcomeRows(
         [...filterKind(results, 'one in flight'), ...filterKind(results, 'latency')],

@@ -8,7 +8,7 @@ export interface RelayTarget {
   readonly name: TargetName;
   /** Description for the page. */
   readonly about: string;
-  readonly wire: 'frames' | 'bytes' | 'nats' | 'redis';
+  readonly wire: 'frames' | 'nats' | 'redis';
   /** Returns the command. `ports` are the agents' ports, or a broker's single port. It is missing where nothing runs. */
   command?(ports: readonly string[], folder: string): readonly string[];
   /** Secret for the handshake with the agents, if it makes one. */
@@ -22,7 +22,6 @@ export const TARGET_NAMES = [
   'run',
   'flood',
   'flood again',
-  'raw Node',
   'Node relay',
   'C relay',
   'NATS',
@@ -36,7 +35,7 @@ export const PEERS = ['NATS', 'Redis'] as const satisfies readonly TargetName[];
 
 /** Returns true if the agents dial it; a hub dials them. */
 export function isBroker({ wire }: RelayTarget): boolean {
-  return wire !== 'frames' && wire !== 'bytes';
+  return wire !== 'frames';
 }
 
 /** Number of task ids that packets name in turn: in a run each is an open task. */
@@ -63,16 +62,10 @@ export async function listInstalledTargets(): Promise<RelayTarget[]> {
     hubTarget('flood', '`npm run hub`: the same hub with nothing to observe and no task open'),
     hubTarget('flood again', 'the same a second time: what differs between the two is noise'),
     {
-      name: 'raw Node',
-      about: 'Node forwarding chunks to all others, no framing',
-      wire: 'bytes',
-      command: (ports) => [process.execPath, resolveScript('peers', 'raw-forwarder.ts'), ...ports],
-    },
-    {
       name: 'Node relay',
       about: 'Node, framing, one writev a turn: the reference for a hub in Node',
       wire: 'frames',
-      command: (ports) => [process.execPath, resolveScript('peers', 'frame-relay.ts'), ...ports],
+      command: (ports) => [process.execPath, resolveScript('frame-relay.ts'), ...ports],
     },
     {
       name: 'C relay',

@@ -95,20 +95,6 @@ test('the rate after a cut-off counts from half a second later on', () => {
   expect(rateAfterCut(sample(1, { tenths }))).toBeNaN();
 });
 
-test('agents in Node are measured apart from those in C', () => {
-  const results = resultsOf({ flood: [100], NATS: [20] });
-  const outcomes = results.outcomes.map((outcome) =>
-    outcome.load.kind === 'Node agents' && outcome.target === 'flood'
-      ? { ...outcome, rounds: new Map([[0, sample(60)]]) }
-      : outcome,
-  );
-  const what = 'rate against NATS, Node processes as agents, N=4, 512 B';
-  expect(verdict({ ...results, outcomes }, what)).toMatchObject({
-    estimate: { median: 3 },
-    verdict: 'not reached',
-  });
-});
-
 test('a generator that is hardly idle is in doubt unless it got more out of the C relay', () => {
   const unsure = (relay: number, idle_s: number) =>
     listUnsureLoads(resultsOf({ flood: [100], 'C relay': [relay] }, { idle_s }));

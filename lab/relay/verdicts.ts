@@ -49,9 +49,7 @@ const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, Sampl
   ['rate against NATS, N=4, smallest packets', SMALL, 'NATS', [10, 15]],
   ['rate against Redis, N=4, 512 B', FOUR, 'Redis', [2, 2.5]],
   ['rate against Redis, one in flight', matchKind('one in flight'), 'Redis', [0.75, 1]],
-  ['rate against NATS, Node processes as agents, N=4, 512 B', matchKind('Node agents'), 'NATS', [3.5, 5]],
   ['rate against the Node relay, N=4, 512 B', FOUR, 'Node relay', [0.9, 1]],
-  ['rate against raw Node, N=4, smallest packets', SMALL, 'raw Node', [0.45, 0.65]],
   ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], readHubCpu],
   ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], readHubCpu],
   ['median latency against C', matchKind('latency'), 'C relay', [1.8, 1.4], createLatencyReading('p50')],
@@ -93,14 +91,11 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
       });
   const loads = [...new Set(outcomes.filter(matchKind('throughput')).map(({ load }) => load))];
   const onFour = loads.filter(({ agents, bytes }) => agents === 4 && bytes >= 512);
-  const large: typeof AGAINST = onFour.flatMap((load) => [
-    [
-      `rate against raw Node, ${load.name}`,
-      (each: RelayOutcome) => each.load === load,
-      'raw Node',
-      [0.8, 0.95],
-    ],
-    [`rate against C, ${load.name}`, (each: RelayOutcome) => each.load === load, 'C relay', [0.75, 0.95]],
+  const large: typeof AGAINST = onFour.map((load) => [
+    `rate against C, ${load.name}`,
+    (each: RelayOutcome) => each.load === load,
+    'C relay',
+    [0.75, 0.95],
   ]);
   const worst = (peer: TargetName) => {
     const medians = loads

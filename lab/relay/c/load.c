@@ -70,15 +70,6 @@ static uint64_t heard(int sender) {
   return least;
 }
 
-// The same bound where senders cannot be told apart: what all may have on the way to the slowest.
-static uint64_t on_the_way(void) {
-  uint64_t all = 0, most = 0;
-  for (int i = 0; i < set.agents; i++) all += agents[i].sent_bytes;
-  for (int j = 0; j < set.agents; j++)
-    if (is_reader(j) && all - agents[j].sent_bytes - agents[j].got_bytes > most) most = all - agents[j].sent_bytes - agents[j].got_bytes;
-  return most;
-}
-
 // Whether anything was sent.
 static int send_some(int i) {
   struct agent *a = &agents[i];
@@ -120,12 +111,6 @@ static void read_some(int i) {
   if (got <= 0) {
     a->is_gone = 1;
     epoll_ctl(epoll_fd, EPOLL_CTL_DEL, a->in, NULL);
-    return;
-  }
-  if (set.wire == BYTES) {
-    uint64_t whole = a->got_bytes / rx_len;
-    a->got_bytes += (uint64_t)got;
-    delivered += a->got_bytes / rx_len - whole;
     return;
   }
   uint64_t now = set.rate > 0 ? now_ns() : 0;
@@ -208,12 +193,6 @@ static void allow(uint64_t now) {
   // Before a fixed rate, what a single packet makes run gets hot as quickly as it can.
   uint64_t ahead = set.rate > 0 ? 1 : set.in_flight > 0 ? (uint64_t)set.in_flight : (uint64_t)set.window / tx_len;
   if (ahead < 1) ahead = 1;
-  if (set.wire == BYTES) {
-    uint64_t most = on_the_way(), bound = ahead * tx_len * (uint64_t)(set.agents - 1);
-    for (int i = 0; i < set.agents; i++)
-      agents[i].allowed = agents[i].sent_bytes / tx_len + (most < bound ? ahead : 0);
-    return;
-  }
   for (int i = 0; i < set.agents; i++) agents[i].allowed = heard(i) + ahead;
 }
 
@@ -259,7 +238,7 @@ static void turn(int may_send) {
   }
 }
 
-static const char *const WIRES[] = {"frames", "bytes", "nats", "redis"};
+static const char *const WIRES[] = {"frames", "nats", "redis"};
 static const struct {
   const char *key;
   int *value;
@@ -332,10 +311,6 @@ int main(int argc, char **argv) {
       sent += agents[i].allowed;
       for (int j = 0; j < set.agents; j++)
         if (j != i && is_reader(j)) wanted += agents[i].allowed, came += agents[j].got[i];
-    }
-    if (set.wire == BYTES) {
-      came = 0;
-      for (int j = 0; j < set.agents; j++) came += agents[j].got_bytes / tx_len;
     }
     if (came != before_turn) deadline = now_ns() + SILENCE_NS;
     before_turn = came;

@@ -4,7 +4,7 @@
 
 enum { MAX_AGENTS = 256, MAX_REST = 256 };
 
-enum wire { FRAMES, BYTES, NATS, REDIS };
+enum wire { FRAMES, NATS, REDIS };
 
 // From the command line, key=value.
 struct settings {
@@ -29,7 +29,6 @@ struct agent {
   char rest[MAX_REST]; // of the last read, too little to be looked at
   size_t held, skip;   // bytes in `rest`; bytes of the current message still to be passed over
   uint32_t *got;       // messages received, by sender
-  uint64_t got_bytes;  // towards a forwarder that tears frames: nothing else can be known
   uint64_t *intended;  // when message n should have been sent, ns
   int wants_out, is_gone;
 };
