@@ -78,7 +78,7 @@ export const teamShape = {
   faults: option('<list>', "inject faults, e.g. 'drop=1%,delay=20ms±10,kill=extract@3s'", text.optional()),
   faultSeed: option('<n>', 'repeat the faults of an earlier run by its seed', wholeNumber.optional()),
   restart: option('<when>', 'restart agents that died (on-failure)', choice(['on-failure']).optional()),
-  otlp: option('<file|url>', 'export OpenTelemetry traces and metrics', output.file.optional()),
+  otlp: option('<file|url>', 'export OpenTelemetry traces', output.file.optional()),
   network,
   delivery: option('<mode>', 'deliver packets at-most-once or acknowledged', choice(DELIVERIES).optional()),
 };

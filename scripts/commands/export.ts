@@ -28,7 +28,7 @@ interface ExportFormat {
 /** The formats of `--as`. Each loads its dependencies when it is used. */
 const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> = {
   otlp: {
-    about: 'OpenTelemetry spans and metrics: into a file, or to the URL of a collector',
+    about: 'OpenTelemetry spans: into a file, or to the URL of a collector',
     out: 'spans.jsonl',
     place: output.file,
     write: async (archive, out) => {

@@ -15,23 +15,17 @@ interface Definitions {
     readonly proto: {
       readonly collector: {
         readonly trace: { readonly v1: { readonly ExportTraceServiceRequest: Kind } };
-        readonly metrics: { readonly v1: { readonly ExportMetricsServiceRequest: Kind } };
       };
     };
   };
 }
 
-const { trace, metrics } = (definitions as unknown as Definitions).opentelemetry.proto.collector;
-const KINDS = {
-  '/v1/traces': trace.v1.ExportTraceServiceRequest,
-  '/v1/metrics': metrics.v1.ExportMetricsServiceRequest,
-} as const;
+const { trace } = (definitions as unknown as Definitions).opentelemetry.proto.collector;
 
 export interface OtlpReceiver {
   readonly url: string;
   /** Received data as OTLP/JSON, in order. */
   readonly traces: readonly unknown[];
-  readonly metrics: readonly unknown[];
   /** All received bytes. */
   readonly bytes: readonly Buffer[];
 }
@@ -41,12 +35,11 @@ export interface OtlpReceiver {
  * `protobufjs` compiled them. It is closed at the end of the test.
  */
 export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
-  const received = { traces: [] as unknown[], metrics: [] as unknown[], bytes: [] as Buffer[] };
+  const received = { traces: [] as unknown[], bytes: [] as Buffer[] };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       received.bytes.push(body);
-      if (request.url === '/v1/traces') received.traces.push(jsonOf('/v1/traces', body));
-      else if (request.url === '/v1/metrics') received.metrics.push(jsonOf('/v1/metrics', body));
+      if (request.url === '/v1/traces') received.traces.push(jsonOf(body));
       else response.statusCode = 404;
       if (response.statusCode === 200) response.statusCode = status;
       response.setHeader('content-type', 'application/x-protobuf');
@@ -67,8 +60,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Converts to OTLP/JSON, whose ids are hexadecimal, unlike protobuf's own JSON in Base64. */
-function jsonOf(path: keyof typeof KINDS, body: Buffer): unknown {
-  const kind = KINDS[path];
+function jsonOf(body: Buffer): unknown {
+  const kind = trace.v1.ExportTraceServiceRequest;
   const object = kind.toObject(kind.decode(body), { longs: String, enums: Number, bytes: String });
   return JSON.parse(JSON.stringify(object), (key, value: unknown) =>
     /^(?:traceId|spanId|parentSpanId)$/.test(key) && typeof value === 'string'

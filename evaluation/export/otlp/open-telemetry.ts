@@ -2,21 +2,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { type HrTime, SpanKind, SpanStatusCode, ValueType } from '@opentelemetry/api';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { JsonMetricsSerializer, JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AggregationTemporality,
-  type DataPoint,
-  DataPointType,
-  type Histogram,
-  type MetricData,
-  type ResourceMetrics,
-} from '@opentelemetry/sdk-metrics';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { Metric } from './metrics.ts';
 import type { RunTelemetry } from './run-telemetry.ts';
 import { type Attributes, omitAbsent, type Span } from './span.ts';
 
@@ -33,35 +23,31 @@ const CONNECT_MS = 5_000;
 
 const SCOPE = { name: 'gaia-mesh', version: packageVersion };
 
-/** Returns the lines of a file of spans and of one of metrics in the format of OTLP's file exporter. */
-export function formatTelemetry(telemetry: RunTelemetry): { spans: string[]; metrics: string[] } {
-  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
-  const metrics = toResourceMetrics(telemetry);
-  return {
-    spans: [...splitRequests(telemetry)].map((spans) => text(JsonTraceSerializer.serializeRequest(spans))),
-    metrics: [text(JsonMetricsSerializer.serializeRequest(metrics))],
-  };
+/** Returns the lines of a file of spans in the format of OTLP's file exporter. */
+export function formatSpans(telemetry: RunTelemetry): string[] {
+  return [...splitRequests(telemetry)].map((spans) =>
+    new TextDecoder().decode(JsonTraceSerializer.serializeRequest(spans)),
+  );
 }
 
 /**
- * Sends spans and metrics to a collector, as protobuf over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and similar variables apply.
+ * Sends spans to a collector, as protobuf over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and similar variables apply.
  *
  * @throws Error with the collector's message
  */
 export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
   await checkListening(new URL(endpoint));
-  const settings = (path: string) => ({ url: joinUrl(endpoint, path).href, timeoutMillis: REQUEST_MS });
-  const spans = new OTLPTraceExporter(settings('/v1/traces'));
-  const metrics = new OTLPMetricExporter(settings('/v1/metrics'));
+  const url = joinUrl(endpoint, '/v1/traces').href;
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: REQUEST_MS });
   try {
-    for (const request of splitRequests(telemetry)) await awaitExport((done) => spans.export(request, done));
-    await awaitExport((done) => metrics.export(toResourceMetrics(telemetry), done));
+    for (const request of splitRequests(telemetry))
+      await awaitExport((done) => exporter.export(request, done));
   } finally {
-    await Promise.all([spans.shutdown(), metrics.shutdown()]);
+    await exporter.shutdown();
   }
 }
 
-/** Connects once, because the exporters would try a closed port again for a quarter of a minute. A proxy connects by itself. */
+/** Connects once, because the exporter would try a closed port again for a quarter of a minute. A proxy connects by itself. */
 async function checkListening({ hostname, port, protocol }: URL): Promise<void> {
   if (process.env.NODE_USE_ENV_PROXY === '1') return;
   const host = hostname.replaceAll(/[[\]]/g, '');
@@ -142,67 +128,6 @@ function toReadableSpan(span: Span, resource: Resource): ReadableSpan {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   };
-}
-
-function toResourceMetrics({ resource, metrics, startUs, endUs }: RunTelemetry): ResourceMetrics {
-  const times = { startTime: toHrTime(startUs), endTime: toHrTime(endUs) };
-  return {
-    resource: resourceFromAttributes(copyAttributes(resource)),
-    scopeMetrics: [{ scope: SCOPE, metrics: metrics.map((metric) => toMetricData(metric, times)) }],
-  };
-}
-
-function toMetricData(
-  { name, about, unit, bounds, points }: Metric,
-  times: Pick<DataPoint<number>, 'startTime' | 'endTime'>,
-): MetricData {
-  const common = {
-    descriptor: { name, description: about, unit, valueType: ValueType.DOUBLE },
-    aggregationTemporality: AggregationTemporality.CUMULATIVE,
-  };
-  if (bounds === null) {
-    return {
-      ...common,
-      dataPointType: DataPointType.SUM,
-      // A payload coding may save bytes, so the sum can fall.
-      isMonotonic: false,
-      dataPoints: points.map(({ attributes, values }) => ({
-        ...times,
-        attributes: copyAttributes(attributes),
-        value: sumValues(values),
-      })),
-    };
-  }
-  return {
-    ...common,
-    dataPointType: DataPointType.HISTOGRAM,
-    dataPoints: points.map(({ attributes, values }) => ({
-      ...times,
-      attributes: copyAttributes(attributes),
-      value: buildHistogram(values, bounds),
-    })),
-  };
-}
-
-/** Builds a histogram. A bucket counts the values above the bound before it and up to its own. */
-function buildHistogram(values: readonly number[], bounds: readonly number[]): Histogram {
-  const counts = Array.from({ length: bounds.length + 1 }, () => 0);
-  for (const value of values) {
-    const at = bounds.findIndex((bound) => value <= bound);
-    const bucket = at === -1 ? bounds.length : at;
-    counts[bucket] = (counts[bucket] ?? 0) + 1;
-  }
-  return {
-    buckets: { boundaries: [...bounds], counts },
-    sum: sumValues(values),
-    count: values.length,
-    min: values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
-    max: values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
-  };
-}
-
-function sumValues(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Converts microseconds to seconds and nanoseconds. */

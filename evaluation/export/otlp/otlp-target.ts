@@ -7,12 +7,12 @@ import { readExportedRun } from '../exported-run.ts';
 import { runTelemetry } from './run-telemetry.ts';
 
 const PACKAGES =
-  '@opentelemetry/api@1 @opentelemetry/exporter-trace-otlp-proto@0.301 @opentelemetry/exporter-metrics-otlp-proto@0.301 ' +
-  '@opentelemetry/otlp-transformer@0.301 @opentelemetry/resources@3 @opentelemetry/sdk-metrics@3';
+  '@opentelemetry/api@1 @opentelemetry/exporter-trace-otlp-proto@0.301 ' +
+  '@opentelemetry/otlp-transformer@0.301 @opentelemetry/resources@3';
 /** OpenTelemetry's own variable for the export of message contents: `true` or `false`. */
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
-/** The destination of a run's spans and metrics. */
+/** The destination of a run's spans. */
 interface OtlpTarget {
   /**
    * Exports the run in `archive`, or a recording.
@@ -63,13 +63,11 @@ export async function openOtlp(target: string, option: '--otlp' | '--out'): Prom
   checkWritable(path.dirname(resolveUserPath(target)));
   return {
     async export(archive, name) {
-      const lines = otlp.formatTelemetry(runTelemetry(await readExportedRun(archive), hasContents));
+      const lines = otlp.formatSpans(runTelemetry(await readExportedRun(archive), hasContents));
       const { dir, name: stem, ext } = path.parse(resolveUserPath(target));
-      const own = path.join(dir, name === undefined ? stem : `${stem}.${name}`);
-      const text = (of: readonly string[]) => of.map((line) => `${line}\n`).join('');
-      writeWhole(`${own}${ext}`, text(lines.spans));
-      writeWhole(`${own}.metrics${ext}`, text(lines.metrics));
-      return `spans in ${own}${ext}, metrics in ${own}.metrics${ext}`;
+      const file = path.join(dir, `${stem}${name === undefined ? '' : `.${name}`}${ext}`);
+      writeWhole(file, lines.map((line) => `${line}\n`).join(''));
+      return `spans in ${file}`;
     },
   };
 }

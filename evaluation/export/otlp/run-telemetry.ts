@@ -3,7 +3,6 @@ import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { buildRunMetrics, type Metric } from './metrics.ts';
 import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
 import { type Attributes, omitAbsent, type Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
@@ -11,14 +10,10 @@ import { WallClock } from './wall-clock.ts';
 /** On the resource: true if payloads were left out. */
 const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
 
-/** A run in the terms of OpenTelemetry: resource, spans and metrics. */
+/** A run in the terms of OpenTelemetry: resource and spans. */
 export interface RunTelemetry {
   readonly resource: Attributes;
   readonly spans: readonly Span[];
-  readonly metrics: readonly Metric[];
-  /** The time from its first packet to its last. */
-  readonly startUs: number;
-  readonly endUs: number;
 }
 
 export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTelemetry {
@@ -56,9 +51,6 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
       [CONTENTS_LEFT_OUT]: hasContents ? undefined : true,
     }),
     spans: [run, ...below],
-    metrics: buildRunMetrics(exported, clock),
-    startUs,
-    endUs,
   };
 }
 
