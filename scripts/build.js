@@ -183,7 +183,7 @@ function groupStarts() {
 async function bundlePage() {
   const folder = path.join(root, 'evaluation', 'viewer');
   const built = await rolldown({
-    input: path.join(folder, 'main.tsx'),
+    input: path.join(folder, 'app.tsx'),
     cwd: root,
     platform: 'browser',
     onLog: refuseMissing,

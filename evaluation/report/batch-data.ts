@@ -1,10 +1,10 @@
-import type { Attempt } from '../attempts/attempt.ts';
 import type { FinishedBatch } from '../batch/finished-batch.ts';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { TeamsComparison } from '../compare/comparison-file.ts';
 import { compareTeams } from '../compare/teams/compare-teams.ts';
 import { findKnownUse } from '../results/figures.ts';
 import type { TeamSummary } from '../results/summary.ts';
+import { count, toOneLine } from '../terminal/table.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
 
 /** A batch of questions with the summaries of its teams. */
@@ -14,35 +14,24 @@ export interface BatchSource {
 }
 
 /** The data of a batch for its page: records of its files and computed figures. The page itself puts them into words. */
-export interface BatchData extends Pick<BatchHead, 'gaia_mesh' | 'source' | 'repeat'> {
+export interface BatchData {
   /** The comparison of the teams as in `comparison.json`, without samples. */
   readonly comparison: TeamsComparison;
   readonly teams: readonly TeamFigures[];
   /** The questions that the page holds, of all that were asked. */
-  readonly questions: readonly ShownQuestion[];
-  readonly asked: number;
+  readonly questions: BatchHead['questions'];
   /** Attempts of the shown questions in the first cycles. */
   readonly attempts: readonly ShownAttempt[];
   readonly cyclesShown: number;
-  /** Characters to which traces are cut; null if no trace is cut. */
-  readonly traceCharacters: number | null;
-  readonly warnings: readonly Warning[];
-  /** Number of warnings that only the answers file has. */
-  readonly warningsLeft: number;
+  /** Sentences on the parts of the batch that the page lacks, and warnings of attempts. */
+  readonly notes: readonly string[];
 }
 
-/** A team with its settings, its figures, and the resources that it used, with those of cached answers if they are known. */
+/** A team with its figures, and the resources that it used, with those of cached answers if they are known. */
 export interface TeamFigures {
   readonly name: string;
-  readonly settings: BatchHead['teams'][number];
   readonly summary: TeamSummary;
   readonly use: ReturnType<typeof findKnownUse>;
-}
-
-export type ShownQuestion = BatchHead['questions'][number];
-
-interface Warning extends Pick<Attempt, 'task_id' | 'team'> {
-  readonly text: string;
 }
 
 /** Maximum questions of a page; it then opens in about a second. */
@@ -64,44 +53,52 @@ export function readBatchData(
   comparison = compareTeams({ batch, summaries }),
 ): BatchData {
   const { head, questions, read } = batch;
-  const { gaia_mesh, source, repeat } = head;
+  const { repeat } = head;
   const shown = head.questions.slice(0, MAX_QUESTIONS);
   const perCycle = Math.max(1, shown.length * head.teams.length);
   const cyclesShown = Math.max(1, Math.min(repeat, Math.floor(MAX_ATTEMPTS / perCycle)));
   const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / (perCycle * cyclesShown)));
   const attempts: ShownAttempt[] = [];
-  const warnings: Warning[] = [];
+  const warnings: string[] = [];
   let isCut = false;
   for (const { task_id } of shown)
     for (let cycle = 1; cycle <= repeat; cycle++)
       for (const { name: team } of head.teams) {
         const attempt = read({ task_id, team, cycle });
-        for (const text of attempt?.warnings ?? []) warnings.push({ task_id, team, text });
+        for (const text of attempt?.warnings ?? [])
+          warnings.push(toOneLine(`Warning (${task_id}, ${team}): ${text}.`, 400));
         if (attempt === undefined || cycle > cyclesShown) continue;
         isCut ||= attempt.reasoning_trace.length > room;
         attempts.push(showAttempt(attempt, room));
       }
+  const warningsLeft = warnings.length - MAX_WARNINGS;
   return {
-    gaia_mesh,
-    source,
-    repeat,
     cyclesShown,
     attempts,
     comparison: { ...comparison, arms: comparison.arms.map((arm) => ({ ...arm, samples: { right: [] } })) },
-    teams: head.teams.flatMap((settings) => {
-      const { [settings.name]: summary } = summaries;
-      return summary === undefined
-        ? []
-        : [{ name: settings.name, settings, summary, use: findKnownUse(summary) }];
+    teams: head.teams.flatMap(({ name }) => {
+      const { [name]: summary } = summaries;
+      return summary === undefined ? [] : [{ name, summary, use: findKnownUse(summary) }];
     }),
     questions: shown.map((question) => ({
       ...question,
       question: cutEnd(question.question, MAX_QUESTION_CHARACTERS),
       truths: question.truths.map((truth) => cutEnd(truth, MAX_TRUTH_CHARACTERS)),
     })),
-    asked: questions.length,
-    traceCharacters: isCut ? room : null,
-    warnings: warnings.slice(0, MAX_WARNINGS),
-    warningsLeft: Math.max(0, warnings.length - MAX_WARNINGS),
+    notes: [
+      ...(shown.length < questions.length
+        ? [
+            `The page holds the first ${count(shown.length)} questions of ${count(questions.length)}; the figures above are of all.`,
+          ]
+        : []),
+      ...(cyclesShown < repeat
+        ? [
+            `Answers and traces are those of the first ${cyclesShown === 1 ? 'cycle' : `${cyclesShown} cycles`} of ${repeat}.`,
+          ]
+        : []),
+      ...warnings.slice(0, MAX_WARNINGS),
+      ...(warningsLeft > 0 ? [`Further warnings in the answers file: ${count(warningsLeft)}.`] : []),
+      ...(isCut ? [`Traces are cut to ${count(room)} characters; the answers file has the whole.`] : []),
+    ],
   };
 }

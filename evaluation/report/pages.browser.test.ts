@@ -142,7 +142,7 @@ describe('the page of a run', () => {
 
   test('has wrong answers of a batch first, and shows the reasoning and the packets of one', async () => {
     const page = await opened('batch');
-    const answers = page.getByRole('region', { name: 'Answers', exact: true });
+    const answers = page.getByRole('region', { name: 'Questions', exact: true });
     expect(await answers.locator('.badge').allTextContents()).toEqual(['wrong', 'right']);
 
     await answers

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, render } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FolderPlace, PageContent, PageOrigin } from '../report/page-data.ts';
 import { formatCounted, formatDate, showHidden, toLine } from './format.ts';
@@ -8,7 +8,7 @@ import { ResultPage } from './result-page.tsx';
 import { type Column, ResultTable, Verdict } from './result-table.tsx';
 
 /** A whole page, with a running command, a folder of results or one result. */
-export function App({ data }: { readonly data: PageContent & PageOrigin }) {
+function App({ data }: { readonly data: PageContent & PageOrigin }) {
   return (
     <Shell origin={data}>
       {data.kind === 'live' ? (
@@ -142,3 +142,7 @@ function FolderPage({ page }: { readonly page: FolderPlace }) {
     </>
   );
 }
+
+const root = document.getElementById('page');
+if (root !== null)
+  render(<App data={JSON.parse(document.getElementById('data')?.textContent ?? '{}')} />, root);

@@ -3,7 +3,7 @@ import type { BlameFile } from '../blame/blame-file.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import { count, formatDecimals, formatPercent } from '../terminal/table.ts';
 import { Forest, ForestAxis } from './chart.tsx';
-import { formatDate, toLine } from './format.ts';
+import { toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, ResultTable } from './result-table.tsx';
 
@@ -28,8 +28,8 @@ export function BlamePage({ file }: { readonly file: BlameFile }) {
         title={answer}
         lede={`${rest.charAt(0).toUpperCase()}${rest.slice(1)} “${toLine(file.question, 400)}” Each message was replaced in turn, and the rest of the run went on from there, ${count(tries)} times or more.`}
         command={file.command}
+        when={file.measured_at}
         made={[
-          file.measured_at === null ? null : formatDate(file.measured_at),
           `team ${file.team}`,
           `engine ${engine}${model === null ? '' : ` ${model}`}`,
           `task ${file.task_id}`,

@@ -1,5 +1,6 @@
 import { plot } from '@observablehq/plot';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { showHidden } from './format.ts';
 
 type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
 
@@ -46,12 +47,13 @@ export function Chart({ label, draw, of }: ChartProps) {
   );
 }
 
-/** Lists round numbers for a logarithmic axis (1, 2, 5, 10, …), about as many as `most`. */
+/** Lists round numbers for a logarithmic axis, about as many as `most`: 1, 2, 5, 10, …, and those between them on a short axis. */
 export function listLogTicks(low: number, high: number, most: number): number[] {
+  const steps = high / low < 4 ? Array.from({ length: 90 }, (_, index) => 1 + index / 10) : [1, 2, 5];
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    for (const step of [1, 2, 5]) {
-      const value = Number((step * 10 ** power).toPrecision(1));
+    for (const step of steps) {
+      const value = Number((step * 10 ** power).toPrecision(2));
       if (value >= low && value <= high) ticks.push(value);
     }
   }
@@ -135,19 +137,32 @@ export function Forest({ scale, interval, tone }: { scale: ForestScale; interval
   );
 }
 
-export interface StackPart {
+export interface BarPart {
   readonly name: string;
   readonly value: number;
   readonly hue: string;
+  /** The value with its unit. */
+  readonly text?: string;
+}
+
+interface BarProps {
+  readonly parts: readonly BarPart[];
+  readonly low?: number;
+  readonly high: number;
 }
 
 /** A bar of parts on both sides of zero: costs stand on the right, savings on the left. */
-export function Stack({ parts, low, high }: { parts: readonly StackPart[]; low: number; high: number }) {
+export function Bar({ parts, low = 0, high }: BarProps) {
   const scale = (value: number) => ((value - low) / (high - low || 1)) * FOREST;
   let [left, right] = [0, 0];
   return (
-    <svg class="forest stack" viewBox={`0 0 ${FOREST} 12`} preserveAspectRatio="none" aria-hidden="true">
-      {parts.map(({ name, value, hue: colour }) => {
+    <svg
+      class="forest bar-of-parts"
+      viewBox={`0 0 ${FOREST} 12`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {parts.map(({ name, value, hue, text = String(value) }) => {
         const start = value < 0 ? left + value : right;
         if (value < 0) left += value;
         else right += value;
@@ -155,15 +170,39 @@ export function Stack({ parts, low, high }: { parts: readonly StackPart[]; low: 
           <rect
             key={name}
             x={scale(start)}
-            width={Math.max(0.8, (Math.abs(value) / (high - low || 1)) * FOREST)}
+            width={Math.max(0.8, scale(low + Math.abs(value)))}
             height={12}
-            style={{ fill: `var(${colour})` }}
+            style={{ fill: `var(${hue})` }}
           >
-            <title>{`${name} ${value}`}</title>
+            <title>{`${name} ${text}`}</title>
           </rect>
         );
       })}
       {low < 0 ? <line class="zero" x1={scale(0)} x2={scale(0)} y1={-4} y2={16} /> : null}
     </svg>
+  );
+}
+
+/** A bar of parts with a legend below it. */
+export function LegendBar({ parts, label }: { readonly parts: readonly BarPart[]; readonly label: string }) {
+  return (
+    <figure class="plot" aria-label={label}>
+      <Bar parts={parts} high={parts.reduce((sum, { value }) => sum + Math.max(0, value), 0)} />
+      <Legend parts={parts} />
+    </figure>
+  );
+}
+
+/** The colours of a drawing, by name. */
+export function Legend({ parts }: { readonly parts: readonly Pick<BarPart, 'name' | 'hue' | 'text'>[] }) {
+  return (
+    <p class="legend">
+      {parts.map(({ name, hue, text = '' }) => (
+        <span key={name}>
+          <i style={{ background: `var(${hue})` }} />
+          {showHidden(`${name} ${text}`)}
+        </span>
+      ))}
+    </p>
   );
 }

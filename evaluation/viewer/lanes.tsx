@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { PacketColumns } from '../report/run/run-data.ts';
+import type { PacketColumns } from '../report/run/packet-columns.ts';
 import { formatBytes, formatMs, toLine } from './format.ts';
 
 /** Names an agent by its id and its tool. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
-import { showHidden } from './format.ts';
+import { formatDate, showHidden, toLine } from './format.ts';
 
 /** The components that all pages share. */
 
@@ -37,16 +37,20 @@ interface TitleProps {
   /** One or two sentences on what was done. */
   readonly lede?: ComponentChildren;
   readonly command?: string | null | undefined;
-  /** Facts on when, where and with what the result was made. */
-  readonly made?: readonly (string | null | undefined)[];
+  /** The time at which the result was made. */
+  readonly when?: string | null;
+  /** Facts on where and with what the result was made. */
+  readonly made?: readonly (string | number | null | undefined)[];
 }
 
 /** The head of a page: its finding, and the command and facts behind it. */
-export function Title({ title, tab = title, lede, command, made = [] }: TitleProps) {
+export function Title({ title, tab = title, lede, command, when = null, made = [] }: TitleProps) {
   useEffect(() => {
     document.title = `${tab} · Gaia Mesh`;
   }, [tab]);
-  const facts = made.filter((fact) => typeof fact === 'string' && fact !== '');
+  const facts = [when === null ? '' : formatDate(when), ...made]
+    .map((fact) => toLine(String(fact ?? ''), 160))
+    .filter(Boolean);
   return (
     <header class="title">
       <h1>{showHidden(title)}</h1>
@@ -55,7 +59,7 @@ export function Title({ title, tab = title, lede, command, made = [] }: TitlePro
         <p class="made">
           {typeof command === 'string' ? <Command text={command} /> : null}
           {facts.map((fact) => (
-            <span key={fact}>{showHidden(fact ?? '')}</span>
+            <span key={fact}>{fact}</span>
           ))}
         </p>
       )}
@@ -214,49 +218,6 @@ export function Select({ label, value, options, onChange }: SelectProps) {
         ))}
       </select>
     </label>
-  );
-}
-
-interface BarPart {
-  readonly name: string;
-  readonly value: number;
-  readonly text: string;
-  readonly hue: string;
-}
-
-/** A bar that is divided into parts, with a legend below it. */
-export function PartsBar({ parts, label }: { readonly parts: readonly BarPart[]; readonly label: string }) {
-  const total = parts.reduce((sum, { value }) => sum + Math.max(0, value), 0);
-  return (
-    <figure class="parts" aria-label={label}>
-      <div class="parts-bar" aria-hidden="true">
-        {parts.map(({ name, value, text, hue }) =>
-          value <= 0 || total <= 0 ? null : (
-            <i
-              key={name}
-              title={`${name} ${text}`}
-              style={{ flexGrow: value / total, background: `var(${hue})` }}
-            />
-          ),
-        )}
-      </div>
-      <figcaption class="legend">
-        {parts.map(({ name, text, hue }) => (
-          <Key key={name} hue={hue}>
-            {showHidden(name)} {text}
-          </Key>
-        ))}
-      </figcaption>
-    </figure>
-  );
-}
-
-export function Key({ hue, children }: { readonly hue: string; readonly children: ComponentChildren }) {
-  return (
-    <span class="key">
-      <i style={{ background: `var(${hue})` }} />
-      {children}
-    </span>
   );
 }
 

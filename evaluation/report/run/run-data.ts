@@ -1,4 +1,4 @@
-import { FINAL_ANSWER, HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
+import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { listCaveats, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
@@ -7,6 +7,7 @@ import { toAttemptId } from '../../questions/question.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from '../shown-attempt.ts';
 import type { ArchivedRun, Provenance } from './archived-run.ts';
+import { type PacketColumns, toPacketColumns } from './packet-columns.ts';
 
 /** Maximum packets of a run on its page, which can draw this many without delay. */
 const MAX_PACKETS = 100_000;
@@ -49,30 +50,6 @@ interface TaskData {
   readonly question: string | null;
 }
 
-/** The packets of a run in the order in which the hub received them, with one list for each property. */
-export interface PacketColumns {
-  readonly nodes: readonly { readonly id: string; readonly tool: string }[];
-  readonly types: readonly string[];
-  readonly isDirect: boolean;
-  /** Indexes of tasks, types and nodes; `to` is -1 for a packet to all. */
-  readonly task: readonly number[];
-  readonly type: readonly number[];
-  readonly from: readonly number[];
-  readonly to: readonly number[];
-  /** Index of the packet that caused it, -1 for a document. */
-  readonly cause: readonly number[];
-  /** Microseconds from the first packet's arrival at the hub to that of this one; without a hub, 1,000 a packet, in their order. */
-  readonly at: readonly number[];
-  readonly isTimed: boolean;
-  readonly bytes: readonly number[];
-  readonly tokens: readonly number[];
-  /** Microseconds in the sender's tool, and microseconds from the end of its work to `at`. */
-  readonly tool: readonly number[];
-  readonly afterTool: readonly number[];
-  /** Indexes of the packets that ended a task. */
-  readonly final: readonly number[];
-}
-
 export function buildRunData(run: ArchivedRun): RunData {
   const { metrics, made, recording, results, logs } = run;
   const room = Math.min(MAX_TRACE_CHARACTERS, Math.floor(TRACE_CHARACTERS / Math.max(1, results.length)));
@@ -103,7 +80,7 @@ export function buildRunData(run: ArchivedRun): RunData {
       id: toOneLine(id, 256),
       question: readQuestion(documents.get(id)?.find(({ cause }) => cause === null)),
     })),
-    packets: toColumns(recording, entries, ids),
+    packets: toColumns(recording, entries),
     details: JSON.stringify(details),
     notes: [
       ...notes,
@@ -124,52 +101,29 @@ function sortEntries(entries: readonly RecordedPacket[]): readonly RecordedPacke
   return entries.toSorted((a, b) => (a.relayed?.arrivedUs ?? 0) - (b.relayed?.arrivedUs ?? 0));
 }
 
-function toColumns(
-  recording: Recording,
-  entries: readonly RecordedPacket[],
-  tasks: readonly string[],
-): PacketColumns {
-  const { agents, routing } = recording.header;
-  const nodes = [
-    { id: HUB_ID, tool: '' },
-    ...agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
-  ];
-  const nodeIndex = indexNames(nodes.map(({ id }) => id));
-  const taskIndex = indexNames(tasks);
-  const packetIndex = indexNames(entries.map(({ packet }) => packet.id));
-  const types = [...new Set(entries.map(({ packet }) => packet.type))];
-  const typeIndex = indexNames(types);
+function toColumns(recording: Recording, entries: readonly RecordedPacket[]): PacketColumns {
+  const { agents } = recording.header;
   const isTimed = entries.every(({ relayed }) => relayed !== undefined);
   const startUs = entries[0]?.relayed?.arrivedUs ?? 0;
   const timeline = new Timeline(recording.packets);
-  const column = (read: (entry: RecordedPacket, index: number) => number) => entries.map(read);
-  return {
-    nodes,
-    types: types.map((type) => toOneLine(type, 64)),
-    isDirect: routing === 'direct',
-    isTimed,
-    task: column(({ packet }) => taskIndex.get(packet.task_id) ?? 0),
-    type: column(({ packet }) => typeIndex.get(packet.type) ?? 0),
-    from: column(({ packet }) => nodeIndex.get(packet.from) ?? 0),
-    to: column(({ packet: { to } }) => (to === undefined ? -1 : (nodeIndex.get(to) ?? -1))),
-    cause: column(({ cause }) => (cause === null ? -1 : (packetIndex.get(cause) ?? -1))),
-    at: column(({ relayed }, index) =>
-      isTimed && relayed !== undefined ? Math.round(relayed.arrivedUs - startUs) : index * 1000,
-    ),
-    bytes: column(({ relayed }) => relayed?.bytes ?? 0),
-    tokens: column(({ packet }) => packet.token_used),
-    tool: column(({ cause, toolUs }) => (isTimed && cause !== null ? Math.round(toolUs ?? 0) : 0)),
-    // The times to an agent and back are measured together, so that half of the sum counts for each.
-    afterTool: column((entry) => {
+  return toPacketColumns(
+    agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
+    entries.map((entry, index) => {
+      const { packet, cause, relayed, toolUs } = entry;
       const parts = timeline.measurePiece(entry)?.parts;
-      return parts === undefined ? 0 : Math.round(parts.encode + (parts.wire + parts.agent) / 2);
+      return {
+        packet,
+        cause,
+        isFinal: packet.tag === FINAL_ANSWER,
+        bytes: relayed?.bytes ?? 0,
+        at: isTimed && relayed !== undefined ? Math.round(relayed.arrivedUs - startUs) : index * 1000,
+        tool: isTimed && cause !== null ? Math.round(toolUs ?? 0) : 0,
+        // The times to an agent and back are measured together, so that half of the sum counts for each.
+        afterTool: parts === undefined ? 0 : Math.round(parts.encode + (parts.wire + parts.agent) / 2),
+      };
     }),
-    final: entries.flatMap(({ packet }, index) => (packet.tag === FINAL_ANSWER ? [index] : [])),
-  };
-}
-
-function indexNames(names: readonly string[]): Map<string, number> {
-  return new Map(names.map((name, index) => [name, index]));
+    isTimed,
+  );
 }
 
 function readQuestion(opening: RecordedPacket | undefined): string | null {

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks';
 import type { ComparedArm, TrafficComparison } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/comparison-text.ts';
 import { count } from '../../terminal/table.ts';
-import { Stack, type StackPart } from '../chart.tsx';
+import { Bar, type BarPart, Legend } from '../chart.tsx';
 import { formatSigned } from '../format.ts';
-import { Card, Choice, Key } from '../parts.tsx';
+import { Card, Choice } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
-import { BYTE_PARTS } from '../run/bytes.tsx';
+import { BYTE_PARTS } from '../run/run-page.tsx';
 
 interface Row {
   readonly arm: ComparedArm;
-  readonly parts: readonly StackPart[];
+  readonly parts: readonly BarPart[];
 }
 
 /** Lines of an exchange's bytes, in the order in which the bar stacks them. */
@@ -55,7 +55,9 @@ export function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
     parts.reduce((sum, { value }) => sum + Math.max(0, way * value), 0);
   const low = -Math.max(0, ...rows.map((row) => reach(row, -1)));
   const high = Math.max(1, ...rows.map((row) => reach(row, 1)));
-  const keys = new Map(rows.flatMap(({ parts }) => parts.map(({ name, hue }) => [name, hue] as const)));
+  const keys = [...new Map(rows.flatMap(({ parts }) => parts).map((part) => [part.name, part])).values()].map(
+    ({ name, hue }) => ({ name, hue }),
+  );
   const title = `What the bytes${each} are for`;
   const columns: Column<Row>[] = [
     { header: 'arm', value: ({ arm }) => formatName(arm.name) },
@@ -69,7 +71,7 @@ export function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
     {
       header: 'by what they are for',
       value: () => '',
-      cell: ({ parts }) => <Stack parts={parts} low={low} high={high} />,
+      cell: ({ parts }) => <Bar parts={parts} low={low} high={high} />,
     },
   ];
   return (
@@ -88,13 +90,7 @@ export function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
       }
     >
       <ResultTable label={title} rows={rows} columns={columns} />
-      <p class="legend">
-        {[...keys].map(([name, hue]) => (
-          <Key key={name} hue={hue}>
-            {name}
-          </Key>
-        ))}
-      </p>
+      <Legend parts={keys} />
     </Card>
   );
 }

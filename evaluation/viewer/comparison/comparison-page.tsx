@@ -21,7 +21,6 @@ import {
 } from '../../compare/comparison-text.ts';
 import { buildStackTables } from '../../compare/stacks/figures/stack-columns.ts';
 import { Forest, ForestAxis, listRatioTicks } from '../chart.tsx';
-import { formatDate } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
 import { ArmBytesCard } from './arm-bytes.tsx';
@@ -43,8 +42,8 @@ export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
         title={formatHeadline(file)}
         lede={`${describePlayed(file)}.${file.kind === 'adapters' ? ` ${describeTaskShare(file)}` : ''}`}
         command={file.command}
+        when={file.measured_at}
         made={[
-          file.measured_at === null ? null : formatDate(file.measured_at),
           `${cpu}, ${cpus} cores, Node ${node}`,
           `run ${file.run_id}`,
           version === '' ? null : `Gaia Mesh ${version}`,

@@ -1,9 +1,9 @@
 import { axisX, binX, dot, gridX, type RectYOptions, rectY, tickX } from '@observablehq/plot';
 import type { TrafficComparison } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/comparison-text.ts';
-import { Chart, listLogTicks } from '../chart.tsx';
+import { Chart, Legend, listLogTicks } from '../chart.tsx';
 import { formatTick } from '../format.ts';
-import { Card, Key } from '../parts.tsx';
+import { Card } from '../parts.tsx';
 
 /** Number of bins for a factor of ten: narrow enough to separate times that differ by an eighth. */
 const BINS = 40;
@@ -87,10 +87,12 @@ export function SamplesCard({ file }: { readonly file: TrafficComparison }) {
           };
         }}
       />
-      <p class="legend">
-        <Key hue="--ink">median</Key>
-        {arms.some(({ p99 }) => p99 !== null) ? <Key hue="--s2">99th percentile</Key> : null}
-      </p>
+      <Legend
+        parts={[
+          { name: 'median', hue: '--ink' },
+          ...(arms.some(({ p99 }) => p99 !== null) ? [{ name: '99th percentile', hue: '--s2' }] : []),
+        ]}
+      />
     </Card>
   );
 }

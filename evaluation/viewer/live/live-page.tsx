@@ -5,11 +5,12 @@ import { computeMedian } from '../../statistics/inference/quantile.ts';
 import { count } from '../../terminal/table.ts';
 import { formatBytes, formatClock, formatMs, toLine, UNKNOWN } from '../format.ts';
 import { Card, type Fact, Facts, Notes, Title } from '../parts.tsx';
+import { judgeAnswer, QuestionsCard } from '../questions.tsx';
 import { ResultPage } from '../result-page.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
+import { AgentsCard } from '../run/agents.tsx';
 import { Packets } from '../run/packets.tsx';
-import { AgentsCard, AnswersCard } from '../run/tables.tsx';
-import { LiveState, type News } from './state.ts';
+import { LiveState } from './state.ts';
 
 /** Minimum milliseconds between two drawings of the page during a run. */
 const DRAW_EVERY_MS = 250;
@@ -68,27 +69,26 @@ function Cards({ state }: { readonly state: LiveState }) {
     <>
       {arms.size === 0 ? null : <ArmsCard arms={arms} />}
       {state.questions.size === 0 ? null : (
-        <AnswersCard
-          rows={state.listAnswers()}
+        <QuestionsCard
+          teams={[run?.team ?? '']}
+          rows={state.listQuestions()}
           about="The latest first. Open one to read its reasoning, and to see its packets below."
-          chosen={task}
-          onChoose={setTask}
+          opened={task}
+          onOpen={setTask}
           load={(question) => ask('reasoning', { question })}
           atFirst={8}
         />
       )}
-      {packets.ids.length === 0 ? null : (
+      {packets.length === 0 ? null : (
         <Packets
           // Dropping old packets moves the index of an opened one, so that the part is built anew.
-          key={packets.dropped}
-          packets={packets.toColumns()}
-          tasks={packets.tasks}
+          key={packets[0]?.id}
+          packets={state.toColumns()}
           task={task}
           onTask={setTask}
-          load={(packet) => {
-            const { nodes, from } = packets.columns;
-            const id = packets.ids[packet] ?? '';
-            return ask('packet', { from: nodes[from[packet] ?? 0]?.id ?? '', id });
+          load={async (packet) => {
+            const { from, id } = packets[packet] ?? {};
+            return from === undefined || id === undefined ? null : ask('packet', { from, id });
           }}
           isLive
         />
@@ -162,7 +162,9 @@ function listFacts(state: LiveState): Fact[] {
   };
   // A comparison has neither agents nor questions; its figures are in a table of their own.
   if (agents.size === 0 && questions.size === 0) return [time];
-  const verdicts = Map.groupBy(state.listAnswers(), ({ verdict }) => verdict);
+  const verdicts = Map.groupBy(state.listQuestions(), ({ answers: [own] }) =>
+    own === undefined ? '' : judgeAnswer({ ...own, cached: undefined }),
+  );
   const sum = (...words: readonly string[]) =>
     words.reduce((all, word) => all + (verdicts.get(word)?.length ?? 0), 0);
   const [right, scored] = [sum('right'), sum('right', 'wrong')];
@@ -224,8 +226,8 @@ function WorkersCard({ workers }: { readonly workers: readonly WorkerState[] }) 
   );
 }
 
-function NewsCard({ news }: { readonly news: readonly News[] }) {
-  const columns: Column<News>[] = [
+function NewsCard({ news }: Pick<LiveState, 'news'>) {
+  const columns: Column<LiveState['news'][number]>[] = [
     { header: 'at', value: ({ at }) => formatClock(at) },
     { header: 'what happened', isText: true, value: ({ text }) => toLine(text, 300) },
   ];

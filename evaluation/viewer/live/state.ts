@@ -1,19 +1,13 @@
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
-import type { PacketColumns } from '../../report/run/run-data.ts';
+import { type PacketColumns, toPacketColumns } from '../../report/run/packet-columns.ts';
 import { describeTrouble } from '../../terminal/trouble.ts';
-import { type AgentRow, type AnswerRow, judgeAnswer } from '../run/tables.tsx';
+import type { Answer, QuestionRow } from '../questions.tsx';
+import type { AgentRow } from '../run/agents.tsx';
 
-type PacketEvent = RunEvent<'packet' | 'broadcast'>;
 type TaskEnd = RunEvent<'task_ended'>;
 
-/** A question, with its end so far. */
-interface Asked {
-  readonly text: string;
-  readonly end: Partial<TaskEnd> | null;
-}
-
 /** A loss, a fault or a notice, in words, and when it came. */
-export interface News {
+interface News {
   readonly at: number;
   readonly text: string;
 }
@@ -25,89 +19,16 @@ const MAX_PACKETS = 5000;
 const DROPPED_AT_ONCE = 1000;
 const MAX_NEWS = 120;
 
-/** The packets of a running command, in the form of those of a finished run, so that the same components draw them. */
-class PacketList {
-  /** Number of packets that are no longer in the lists. */
-  dropped = 0;
-  readonly tasks: string[] = [];
-  readonly ids: string[] = [];
-  readonly columns = {
-    nodes: [{ id: 'hub', tool: '' }],
-    types: [] as string[],
-    task: [] as number[],
-    type: [] as number[],
-    from: [] as number[],
-    to: [] as number[],
-    at: [] as number[],
-    bytes: [] as number[],
-    tokens: [] as number[],
-    final: [] as number[],
-  };
-  #startMs = 0;
-
-  /** Returns the packets as a page shows them. Their causes and the times of tools are not known before the end of the run. */
-  toColumns(): PacketColumns {
-    const unknown = this.ids.map(() => 0);
-    const cause = this.ids.map(() => -1);
-    return { ...this.columns, isTimed: true, isDirect: true, cause, tool: unknown, afterTool: unknown };
-  }
-
-  add(event: PacketEvent): void {
-    if (this.ids.length === 0) this.#startMs = event.time;
-    const { columns } = this;
-    columns.task.push(findPlace(this.tasks, event.task_id));
-    columns.type.push(findPlace(columns.types, event.type));
-    columns.from.push(this.findNode(event.from));
-    columns.to.push(event.to === undefined ? -1 : this.findNode(event.to));
-    columns.at.push(Math.round((event.time - this.#startMs) * 1000));
-    columns.bytes.push(event.bytes);
-    columns.tokens.push(event.token_used);
-    if (event.tag === 'final_answer') columns.final.push(this.ids.length);
-    this.ids.push(event.id);
-    if (this.ids.length > MAX_PACKETS) this.#drop();
-  }
-
-  findNode(id: string, tool = ''): number {
-    const { nodes } = this.columns;
-    const known = nodes.findIndex((node) => node.id === id);
-    if (known < 0) return nodes.push({ id, tool }) - 1;
-    if (tool !== '') nodes[known] = { id, tool };
-    return known;
-  }
-
-  #drop(): void {
-    const { task, type, from, to, at, bytes, tokens, final } = this.columns;
-    for (const list of [this.ids, task, type, from, to, at, bytes, tokens]) list.splice(0, DROPPED_AT_ONCE);
-    this.columns.final = final.filter((packet) => packet >= DROPPED_AT_ONCE).map((n) => n - DROPPED_AT_ONCE);
-    this.dropped += DROPPED_AT_ONCE;
-  }
-}
-
-function findPlace(names: string[], name: string): number {
-  const known = names.lastIndexOf(name);
-  return known < 0 ? names.push(name) - 1 : known;
-}
-
-const NEW_AGENT: Omit<AgentRow, 'id'> = {
-  tool: '',
-  state: 'up',
-  fault: null,
-  packets: 0,
-  bytes: 0,
-  bytesReceived: null,
-  tokens: 0,
-  toolMs: null,
-  refused: null,
-};
-
 /** The state of a running command, built from its events. */
 export class LiveState {
   /** Milliseconds since the first event. */
   at = 0;
   run: RunEvent<'run_began'> | null = null;
-  packets = new PacketList();
+  /** The last packets. */
+  packets: RunEvent<'packet' | 'broadcast'>[] = [];
   agents = new Map<string, AgentRow>();
-  questions = new Map<string, Asked>();
+  /** The beginnings of the questions, and their ends so far. */
+  questions = new Map<string, { readonly text: string; readonly end: Partial<TaskEnd> | null }>();
   totals = { packets: 0, bytes: 0, tokens: 0, unshown: 0 };
   faults = new Map<string, number>();
   arms = new Map<string, { count: number; ms: number[]; bytes: number | null }>();
@@ -148,17 +69,17 @@ export class LiveState {
         this.#begin(event);
         break;
       case 'agent_up':
-        this.#setAgent(event.id, { tool: event.tool, state: 'up', fault: null });
+        this.#setAgent(event.id, { tool: event.tool, status: 'up', fault: null });
         break;
       case 'agent_lost':
-        this.#setAgent(event.id, { tool: event.tool, state: 'gone', fault: event.reason });
+        this.#setAgent(event.id, { tool: event.tool, status: 'gone', fault: event.reason });
         break;
       case 'agent_died':
-        this.#setAgent(event.id, { tool: event.tool, state: 'gone', fault: event.how });
+        this.#setAgent(event.id, { tool: event.tool, status: 'gone', fault: event.how });
         break;
       case 'broadcast':
       case 'packet':
-        this.packets.add(event);
+        if (this.packets.push(event) > MAX_PACKETS) this.packets.splice(0, DROPPED_AT_ONCE);
         break;
       case 'task_began':
         this.questions.set(event.task_id, { text: event.question, end: null });
@@ -169,9 +90,14 @@ export class LiveState {
       case 'totals': {
         const { packets, bytes, tokens, unshown } = event;
         this.totals = { packets, bytes, tokens, unshown };
-        // An agent that this run did not start counts as up once it has sent a packet.
         for (const [id, counts] of Object.entries(event.agents))
-          this.#setAgent(id, this.agents.get(id)?.state === 'starting' ? { ...counts, state: 'up' } : counts);
+          this.#setAgent(id, {
+            packets_rx: counts.packets,
+            bytes_rx: counts.bytes,
+            tokens: counts.tokens,
+            // An agent that this run did not start counts as up once it has sent a packet.
+            ...(this.agents.get(id)?.status === 'starting' ? { status: 'up' } : {}),
+          });
         this.faults = new Map(Object.entries(event.faults));
         break;
       }
@@ -200,18 +126,33 @@ export class LiveState {
   #begin(event: RunEvent<'run_began'>): void {
     this.run = event;
     this.#runMs = this.at;
-    this.packets = new PacketList();
+    this.packets = [];
     this.agents = new Map();
     this.questions = new Map();
     this.totals = { packets: 0, bytes: 0, tokens: 0, unshown: 0 };
     this.faults = new Map();
-    for (const { id, tool } of event.agents) this.#setAgent(id, { tool, state: 'starting' });
+    for (const { id, tool } of event.agents) this.#setAgent(id, { tool, status: 'starting' });
   }
 
   #setAgent(id: string, known: Partial<AgentRow>): void {
-    const agent = { ...NEW_AGENT, id, ...this.agents.get(id), ...known };
-    this.agents.set(id, agent);
-    this.packets.findNode(id, agent.tool);
+    const unknown = { tool: '', status: 'up', packets_rx: 0, bytes_rx: 0, tokens: 0 };
+    this.agents.set(id, { ...unknown, id, ...this.agents.get(id), ...known });
+  }
+
+  /** Returns the packets as a page shows them. Their causes and the times of tools are not known before the end of the run. */
+  toColumns(): PacketColumns {
+    const [first] = this.packets;
+    const agents = [...this.agents.values()].filter(({ id }) => id !== 'hub');
+    return toPacketColumns(
+      agents,
+      this.packets.map((packet) => ({
+        packet,
+        isFinal: packet.tag === 'final_answer',
+        bytes: packet.bytes,
+        at: Math.round((packet.time - (first?.time ?? 0)) * 1000),
+      })),
+      true,
+    );
   }
 
   /** Notes the end of a question. A second end, with the verdict of a scorer, is merged into the first. */
@@ -226,24 +167,9 @@ export class LiveState {
   }
 
   /** Lists the questions, the latest first. */
-  listAnswers(): AnswerRow[] {
+  listQuestions(): QuestionRow[] {
     return [...this.questions]
-      .map(([id, { text, end }]): AnswerRow => {
-        const score = end?.correct ?? end?.normalized_em ?? null;
-        return {
-          id,
-          question: text === '' ? null : text,
-          verdict: end?.status === undefined ? 'asked' : judgeAnswer(end.status, score),
-          answer: end?.answer ?? null,
-          truth: null,
-          reason: end?.reason ?? null,
-          f1: null,
-          tokens: end?.token_sum ?? null,
-          packets: null,
-          bytes: null,
-          ms: end?.elapsed_ms ?? null,
-        };
-      })
+      .map(([id, { text, end }]) => ({ id, question: text, truth: null, answers: [toAnswer(end ?? {})] }))
       .reverse();
   }
 
@@ -255,4 +181,17 @@ export class LiveState {
     if (costs.length === 0) return undefined;
     return costs.includes(null) ? null : costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0);
   }
+}
+
+function toAnswer({ status, answer, reason, ...end }: Partial<TaskEnd>): Answer {
+  const score = end.correct ?? end.normalized_em ?? null;
+  const { token_sum: tokens = null, elapsed_ms: ms, cost_usd: cost = null, cached } = end;
+  return {
+    status,
+    reason,
+    cached,
+    final_answer: answer ?? null,
+    correct: score === null ? null : score === 1,
+    use: ms === undefined ? undefined : { tokens, cost, packets: null, bytes: null, seconds: ms / 1000 },
+  };
 }

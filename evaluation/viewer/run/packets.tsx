@@ -1,14 +1,13 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { PacketColumns } from '../../report/run/run-data.ts';
+import type { PacketColumns } from '../../report/run/packet-columns.ts';
+import { LegendBar } from '../chart.tsx';
 import { formatBytes, formatMs, toLine } from '../format.ts';
 import { Lanes, nameNode } from '../lanes.tsx';
-import { Badge, Below, Card, Loaded, PartsBar, Source } from '../parts.tsx';
+import { Badge, Below, Card, Loaded, Source } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 interface PacketsProps {
   readonly packets: PacketColumns;
-  /** Ids of the tasks, by their index. */
-  readonly tasks: readonly string[];
   /** The only task whose packets are shown; null for all tasks. */
   readonly task: string | null;
   readonly onTask: (task: string | null) => void;
@@ -19,14 +18,14 @@ interface PacketsProps {
 }
 
 /** The packets of a run: lanes over time with the opened packet beside them, and a table of all packets. */
-export function Packets({ packets, tasks, task, onTask, load, isLive = false }: PacketsProps) {
+export function Packets({ packets, task, onTask, load, isLive = false }: PacketsProps) {
   const [selected, setSelected] = useState<number | null>(null);
   const takers = useMemo(() => listTakers(packets), [packets]);
   const shown = useMemo(() => {
-    const index = task === null ? -1 : tasks.indexOf(task);
+    const index = task === null ? -1 : packets.tasks.indexOf(task);
     const all = packets.at.map((_, packet) => packet);
     return index < 0 ? all : all.filter((packet) => packets.task[packet] === index);
-  }, [packets, tasks, task]);
+  }, [packets, task]);
   const finals = useMemo(() => new Set(packets.final), [packets]);
   const opened = selected !== null && shown.includes(selected) ? selected : null;
   return (
@@ -67,7 +66,6 @@ export function Packets({ packets, tasks, task, onTask, load, isLive = false }: 
         <Card title="Packets" id="packet-list">
           <PacketTable
             packets={packets}
-            tasks={tasks}
             shown={isLive ? shown.toReversed() : shown}
             selected={opened}
             onSelect={setSelected}
@@ -154,14 +152,19 @@ function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
 function SizeBar({ bytes, text }: { readonly bytes: number; readonly text: string }) {
   const payload = measurePayload(text);
   if (payload === null || bytes === 0) return null;
-  const parts = [
-    { name: 'payload', hue: '--s1', value: payload },
-    { name: payload > bytes ? 'saved by the coding' : 'around it', hue: '--s2', value: bytes - payload },
-  ];
+  const around = bytes - payload;
   return (
-    <PartsBar
+    <LegendBar
       label="Bytes of the packet"
-      parts={parts.map((part) => ({ ...part, text: formatBytes(Math.abs(part.value)) }))}
+      parts={[
+        { name: 'payload', hue: '--s1', value: payload, text: formatBytes(payload) },
+        {
+          name: around < 0 ? 'saved by the coding' : 'around it',
+          hue: '--s2',
+          value: around,
+          text: formatBytes(Math.abs(around)),
+        },
+      ]}
     />
   );
 }
@@ -175,14 +178,14 @@ function measurePayload(text: string): number | null {
   }
 }
 
-interface PacketTableProps extends Pick<PacketsProps, 'packets' | 'tasks'> {
+interface PacketTableProps extends Pick<PacketsProps, 'packets'> {
   readonly shown: readonly number[];
   readonly selected: number | null;
   readonly onSelect: (packet: number | null) => void;
 }
 
-function PacketTable({ packets, tasks, shown, selected, onSelect }: PacketTableProps) {
-  const { cause, at, isTimed, tool, task } = packets;
+function PacketTable({ packets, shown, selected, onSelect }: PacketTableProps) {
+  const { cause, at, isTimed, tool, task, tasks } = packets;
   const finals = new Set(packets.final);
   const columns: Column<number>[] = [
     {

@@ -1,19 +1,20 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RunData } from '../../report/run/run-data.ts';
-import { count, formatNetwork, formatPercent } from '../../terminal/table.ts';
-import { formatBytes, formatCounted, formatDate, formatMs, toLine, UNKNOWN } from '../format.ts';
-import { Below, Card, type Fact, Facts, Notes, PartsBar, Title, Trace } from '../parts.tsx';
-import { readTone } from '../result-table.tsx';
-import { ByteBridge } from './bytes.tsx';
+import { listHopColumns, listHopRows } from '../../results/tables/hop-columns.ts';
+import { count, formatDecimals, formatNetwork, formatPercent } from '../../terminal/table.ts';
+import { Bar, LegendBar } from '../chart.tsx';
+import { formatBytes, formatCounted, formatMs, toLine, UNKNOWN } from '../format.ts';
+import { Below, Card, type Fact, Facts, Notes, Title, Trace } from '../parts.tsx';
+import { judgeAnswer, type QuestionRow, QuestionsCard, sortQuestions } from '../questions.tsx';
+import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
+import { AgentsCard } from './agents.tsx';
 import { Packets } from './packets.tsx';
-import { AgentsCard, type AnswerRow, AnswersCard, HopsCard, judgeAnswer } from './tables.tsx';
 
 /** The page of a run: its answer, its packets, and its time and bytes by purpose. */
 export function RunPage({ run }: { readonly run: RunData }) {
   const { metrics, made, warnings, notes, packets } = run;
   const [task, setTask] = useState<string | null>(null);
-  const ids = useMemo(() => run.tasks.map(({ id }) => id), [run]);
-  const answers = useMemo(() => listAnswers(run), [run]);
+  const questions = useMemo(() => listQuestions(run), [run]);
   const logs = new Map(run.logs.agents.map(({ id, text }) => [id, text]));
   const [only] = run.tasks;
   return (
@@ -22,8 +23,8 @@ export function RunPage({ run }: { readonly run: RunData }) {
         title={formatTitle(run)}
         lede={metrics.tasks > 1 || only?.question == null ? undefined : toLine(only.question, 400)}
         command={made.command}
+        when={made.startedAt}
         made={[
-          made.startedAt === null ? null : formatDate(made.startedAt),
           [`team ${metrics.team}`, `adapter ${metrics.adapter}`, ...nameEngine(metrics.engine)]
             .map((name) => toLine(name, 60))
             .join(' · '),
@@ -45,13 +46,13 @@ export function RunPage({ run }: { readonly run: RunData }) {
       <Notes texts={warnings.map((warning) => `Warning: ${warning}`)} />
       <Facts facts={listFacts(run)} />
       <div class="grid">
-        {answers.length === 0 ? null : (
-          <AnswersCard
-            rows={answers}
+        {questions.length === 0 ? null : (
+          <QuestionsCard
+            teams={[metrics.team]}
+            rows={questions}
             about="Wrong answers first. Open one to read its reasoning, and to see its packets below."
-            chosen={task}
-            onChoose={setTask}
-            load={async (id) => findTrace(run, id)}
+            opened={task}
+            onOpen={setTask}
           />
         )}
         {packets === null ? (
@@ -62,7 +63,6 @@ export function RunPage({ run }: { readonly run: RunData }) {
         ) : (
           <Packets
             packets={packets}
-            tasks={ids}
             task={task}
             onTask={setTask}
             load={async (packet) => readDetails(run)[packet] ?? null}
@@ -79,7 +79,7 @@ export function RunPage({ run }: { readonly run: RunData }) {
           <TimeCard metrics={metrics} />
           <ByteBridge metrics={metrics} />
           {metrics.tasks > 1 ? <HopsCard metrics={metrics} /> : null}
-          <AgentsCard rows={listAgents(run)} load={async (agent) => logs.get(agent) ?? null} />
+          <AgentsCard rows={metrics.agents} load={async (agent) => logs.get(agent) ?? null} />
         </Below>
         {notes.length === 0 ? null : (
           <Card title="What this page does not hold">
@@ -108,7 +108,8 @@ function formatTitle({ metrics, results }: RunData): string {
     const right = scored.filter((result) => result.normalized_em === 1).length;
     return `${count(right)} of ${formatCounted(scored.length, 'task')} right (${formatPercent(right / scored.length, 0)}), in ${time}`;
   }
-  if (answer !== null) return `“${toLine(answer, 120)}”: ${judgeAnswer(status, normalized_em)}, in ${time}`;
+  if (answer !== null)
+    return `“${toLine(answer, 120)}”: ${judgeAnswer({ status, correct: toRight(normalized_em) })}, in ${time}`;
   if (tasks > 1) return `${count(answered)} of ${formatCounted(tasks, 'task')} answered, in ${time}`;
   const why = reason === undefined ? '' : `: ${toLine(reason, 200)}`;
   return status === 'answered' ? `Answered in ${time}` : `No answer (${status}) after ${time}${why}`;
@@ -172,7 +173,7 @@ function nameOutcome({ metrics }: RunData): Fact {
       note: `${count(answered)} of ${formatCounted(tasks, 'task')} answered`,
       explain: 'Share of answers equal to the true one after SQuAD’s normalisation.',
     };
-  const word = judgeAnswer(status, normalized_em);
+  const word = judgeAnswer({ status, correct: toRight(normalized_em) });
   return {
     name: 'Answer',
     value: word,
@@ -183,31 +184,19 @@ function nameOutcome({ metrics }: RunData): Fact {
 }
 
 /** Lists the answers of a batch, wrong ones first. */
-function listAnswers({ results, tasks }: RunData): AnswerRow[] {
+function listQuestions({ results, tasks }: RunData): QuestionRow[] {
   const questions = new Map(tasks.map(({ id, question }) => [id, question]));
-  const order = ['wrong', 'failed', 'out of time', 'answered', 'right'];
-  return results
-    .map(
-      ({ id, status, normalized_em, final_answer, truth, reason, f1, use }): AnswerRow => ({
-        id,
-        question: questions.get(id) ?? null,
-        verdict: judgeAnswer(status, normalized_em),
-        answer: final_answer,
-        truth,
-        reason: reason ?? null,
-        f1,
-        tokens: use.tokens,
-        packets: use.packets,
-        bytes: use.bytes,
-        ms: use.seconds * 1000,
-      }),
-    )
-    .sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
+  return sortQuestions(
+    results.map(({ id, normalized_em, ...attempt }) => ({
+      id,
+      question: questions.get(id) ?? '',
+      truth: attempt.truth,
+      answers: [{ ...attempt, correct: toRight(normalized_em) }],
+    })),
+  );
 }
 
-function findTrace({ results }: RunData, task: string): string | null {
-  return results.find(({ id }) => id === task)?.reasoning_trace ?? null;
-}
+const toRight = (score: number | null) => (score === null ? null : score === 1);
 
 const detailsOfRuns = new WeakMap<RunData, readonly string[]>();
 
@@ -216,21 +205,6 @@ function readDetails(run: RunData): readonly string[] {
   const details: readonly string[] = detailsOfRuns.get(run) ?? JSON.parse(run.details);
   detailsOfRuns.set(run, details);
   return details;
-}
-
-function listAgents({ metrics }: RunData) {
-  return metrics.agents.map(({ id, tool, status, fault, tokens, refused, ...agent }) => ({
-    id,
-    tool,
-    state: status,
-    fault: fault ?? null,
-    packets: agent.packets_rx,
-    bytes: agent.bytes_rx,
-    bytesReceived: agent.bytes_tx,
-    tokens,
-    toolMs: agent.tool_us === null ? null : agent.tool_us / 1000,
-    refused,
-  }));
 }
 
 /** The parts of the time, each with its description and colour: the thinking first, then the mesh. */
@@ -259,7 +233,7 @@ function TimeCard({ metrics: { time_us: split, answered } }: Pick<RunData, 'metr
       id="time"
       about={`${share(split.engine + split.tool)} of the time is thinking, ${share(mesh)} the mesh${unknown}: ${formatMs(split.total / 1000)} of ${formatCounted(answered, 'answered task')}, along the packets that led to each answer.`}
     >
-      <PartsBar
+      <LegendBar
         label="Where the time went"
         parts={parts.map(([name, , hue]) => ({
           name,
@@ -278,4 +252,119 @@ function TimeCard({ metrics: { time_us: split, answered } }: Pick<RunData, 'metr
       </dl>
     </Card>
   );
+}
+
+/** The packets of each agent by type, with their times. */
+function HopsCard({ metrics }: { readonly metrics: RunData['metrics'] }) {
+  const rows = listHopRows(metrics);
+  if (rows.length === 0) return null;
+  return (
+    <Card title="What each agent sent, and how long it took" id="hops">
+      <ResultTable
+        label="What each agent sent"
+        rows={rows}
+        columns={toPageColumns(listHopColumns(rows), rows)}
+      />
+    </Card>
+  );
+}
+
+type Metrics = RunData['metrics'];
+
+/** The purposes of bytes: the lines of the ledger, each with its colour. */
+export const BYTE_PARTS = [
+  { key: 'payload', name: 'payload', hue: '--s1', explain: 'Bytes of what packets say, as compact JSON.' },
+  {
+    key: 'envelope',
+    name: 'envelope',
+    hue: '--s2',
+    explain: 'Bytes that name type, sender, task and the like.',
+  },
+  { key: 'framing', name: 'framing', hue: '--s5', explain: 'Bytes that say how long a frame is.' },
+  {
+    key: 'payload_coding',
+    name: 'coding',
+    hue: '--s4',
+    explain: 'Bytes that the adapter writes for the payload beyond compact JSON; below 0 it saves some.',
+  },
+  {
+    key: 'layers',
+    name: 'layers',
+    hue: '--s3',
+    explain: 'Bytes that compression, signatures and encryption add; below 0 they save some.',
+  },
+] as const;
+
+interface Step {
+  readonly name: string;
+  readonly bytes: number;
+  readonly isSum: boolean;
+}
+
+/** A table from the bytes of payloads to the bytes on the sockets; every byte counts on one line. */
+function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
+  const steps = listSteps(metrics);
+  const most = Math.max(1, ...steps.map(({ bytes }) => Math.abs(bytes)));
+  const columns: Column<Step>[] = [
+    { header: 'bytes of', value: ({ name }) => name },
+    {
+      header: 'bytes',
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      format: count,
+      explain: 'Counted where the hub reads and writes frames; sums are in bold.',
+      cell: ({ bytes, isSum }) => (isSum ? <strong>{count(bytes)}</strong> : count(bytes)),
+    },
+    {
+      header: 'share',
+      value: () => '',
+      cell: ({ bytes, isSum }) => (
+        <Bar
+          parts={[{ name: 'bytes', value: Math.abs(bytes), hue: isSum ? '--muted' : '--s1' }]}
+          high={most}
+        />
+      ),
+    },
+  ];
+  const { balanced, total } = metrics.ledger;
+  return (
+    <Card
+      size="half"
+      title="From payload to the sockets"
+      nav="Bytes"
+      id="bytes"
+      about={`Every byte is on one line.${balanced && metrics.ledger.written !== undefined ? ' The last equals the operating system’s counters.' : ''} The wire carries ${formatDecimals(total.wire / Math.max(1, total.payload), 2)}× the payload.`}
+    >
+      <ResultTable label="From payload to the sockets" rows={steps} columns={columns} />
+    </Card>
+  );
+}
+
+function listSteps({ ledger }: Metrics): Step[] {
+  const { total, written, read } = ledger;
+  const once: Step[] = BYTE_PARTS.filter(({ key }) => key === 'payload' || total[key] !== 0).map(
+    ({ key, name }) => ({
+      name: key === 'payload' ? 'payload, as compact JSON' : `+ ${name}`,
+      bytes: total[key],
+      isSum: false,
+    }),
+  );
+  once.push({ name: '= each packet once', bytes: total.wire, isSum: true });
+  if (written === undefined || read === undefined) return once;
+  const both = written.packets + read.packets;
+  const more = [
+    ['+ further copies of packets', both - total.wire],
+    ['+ handshake and ledger', written.session + read.session],
+    ['+ acknowledgements', written.acks + read.acks],
+    ['+ refused, torn or repeated frames', read.refused + read.torn + read.repeated],
+  ] as const;
+  return [
+    ...once,
+    ...more.filter(([, bytes]) => bytes !== 0).map(([name, bytes]) => ({ name, bytes, isSum: false })),
+    {
+      name: '= sockets of the hub, both ways',
+      bytes: written.sockets + read.sockets,
+      isSum: true,
+    },
+  ];
 }

@@ -1,6 +1,5 @@
 import type { RightVerdict, TeamsComparison } from '../../compare/comparison-file.ts';
 import { formatDetectable, formatVerdict } from '../../compare/comparison-text.ts';
-import type { BatchData } from '../../report/batch-data.ts';
 import { count } from '../../terminal/table.ts';
 import { formatCounted, toLine } from '../format.ts';
 
@@ -42,39 +41,4 @@ function describeUndecided(
       ? `${scored} are too few to detect any`
       : `${scored} can detect only differences of ${formatDetectable(worst)}\u00a0points or more`;
   return `No difference to ${toLine(baseline, 60)} was detected: right on ${range}; ${least}`;
-}
-
-export function describeOrigin({ gaia_mesh, asked, repeat, teams, source }: BatchData): string {
-  const engines = new Set(
-    teams.map(({ settings }) => toLine([settings.engine, settings.model].filter(Boolean).join(' '), 60)),
-  );
-  const from = source === null ? 'a scoring API' : toLine(source, 80);
-  const times = repeat === 1 ? '' : `, each ${repeat}\u00a0times`;
-  return (
-    `${formatCounted(asked, 'question')} of ${from}${times}, put to ${formatCounted(teams.length, 'team')} on ` +
-    `${[...engines].join(', ')} with Gaia Mesh ${toLine(gaia_mesh, 20)}. ` +
-    'Right means right by GAIA’s official scorer; a question that failed, ran out of time or was not asked counts as wrong.'
-  );
-}
-
-/** Lists sentences on the parts of the batch that the page lacks, and its warnings. */
-export function listNotes(batch: BatchData): string[] {
-  const { questions, asked, cyclesShown, repeat, warnings, warningsLeft, traceCharacters } = batch;
-  return [
-    ...(questions.length < asked
-      ? [
-          `The page holds the first ${formatCounted(questions.length, 'question')} of ${count(asked)}; the figures above are of all.`,
-        ]
-      : []),
-    ...(cyclesShown < repeat
-      ? [`Answers and traces are those of the first ${formatCounted(cyclesShown, 'cycle')} of ${repeat}.`]
-      : []),
-    ...warnings.map(({ task_id, team, text }) => toLine(`Warning (${task_id}, ${team}): ${text}.`, 400)),
-    ...(warningsLeft > 0 ? [`The answers file has ${formatCounted(warningsLeft, 'more warning')}.`] : []),
-    ...(traceCharacters === null
-      ? []
-      : [
-          `Traces are cut to ${formatCounted(traceCharacters, 'character')}; the answers file has the whole.`,
-        ]),
-  ];
 }

@@ -1,16 +1,17 @@
-import type { TeamsComparison } from '../../compare/comparison-file.ts';
+import { useMemo, useState } from 'preact/hooks';
+import type { RightVerdict, TeamsComparison } from '../../compare/comparison-file.ts';
 import { describeNullTest, describePlayed } from '../../compare/comparison-text.ts';
+import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-columns.ts';
 import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
 import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
-import { count } from '../../terminal/table.ts';
-import { formatDate, toLine } from '../format.ts';
-import { Card, Notes, Title } from '../parts.tsx';
-import { ResultTable, toPageColumns } from '../result-table.tsx';
-import { CyclesCard } from './cycles.tsx';
-import { describeFinding, describeOrigin } from './finding.ts';
-import { QuestionsCard } from './questions.tsx';
-import { GroupsCard, PairsCard, ScoreCard } from './scores.tsx';
-import { WorkCard } from './work.tsx';
+import { count, formatPercent } from '../../terminal/table.ts';
+import { Bar, Forest, ForestAxis } from '../chart.tsx';
+import { toLine, UNKNOWN } from '../format.ts';
+import { Card, Notes, Select, Title } from '../parts.tsx';
+import { QuestionsCard, sortQuestions } from '../questions.tsx';
+import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
+import { describeFinding } from './finding.ts';
+import { RightsCard, WorkCard } from './team-figures.tsx';
 
 interface TeamsPageProps {
   readonly file: TeamsComparison;
@@ -18,42 +19,207 @@ interface TeamsPageProps {
   readonly batch?: BatchData;
 }
 
+type TeamArm = TeamsComparison['arms'][number];
+
 /** The page of teams on the same questions: how often each is right, on which questions, and at what cost. */
 export function TeamsPage({ file, batch }: TeamsPageProps) {
-  const { command, measured_at, environment, questions, warnings } = file;
+  const { arms, command, measured_at, environment, warnings } = file;
+  const engines = new Set(arms.map(({ engine, model }) => toLine(`${engine} ${model ?? ''}`, 60)));
   return (
     <>
       <Title
         title={describeFinding(file)}
-        lede={
-          batch === undefined ? `${describePlayed(file)}. ${describeNullTest(file)}.` : describeOrigin(batch)
-        }
+        lede={`${describePlayed(file)}. Right means right by GAIA’s official scorer; a question that failed, ran out of time or was not asked counts as wrong. ${describeNullTest(file)}.`}
         command={command}
+        when={measured_at}
         made={[
-          measured_at === null ? null : formatDate(measured_at),
-          String(environment.machine),
-          questions.source,
+          `engine ${[...engines].join(', ')}`,
+          environment.machine,
+          `Gaia Mesh ${environment.gaia_mesh}`,
         ]}
       />
-      <Notes texts={warnings.map((warning) => `${warning}.`)} />
+      <Notes texts={warnings.map((warning) => `Warning: ${warning}.`)} />
       <div class="grid">
         <ScoreCard file={file} />
-        {batch === undefined ? null : <QuestionsCard batch={batch} />}
+        {batch === undefined ? null : <BatchQuestions batch={batch} />}
         <PairsCard file={file} />
-        {batch === undefined ? null : <TeamCards {...batch} />}
+        {batch === undefined ? null : (
+          <>
+            <RightsCard teams={batch.teams} />
+            <CostCard teams={batch.teams} />
+            <WorkCard teams={batch.teams} />
+          </>
+        )}
       </div>
     </>
   );
 }
 
-function TeamCards({ teams }: Pick<BatchData, 'teams'>) {
+function BatchQuestions({ batch }: { readonly batch: BatchData }) {
+  const { cyclesShown, questions, attempts, notes } = batch;
+  const teams = batch.teams.map(({ name }) => name);
+  const [cycle, setCycle] = useState('1');
+  const [opened, setOpened] = useState<string | null>(null);
+  const rows = useMemo(() => {
+    const own = Map.groupBy(
+      attempts.filter((attempt) => attempt.cycle === Number(cycle)),
+      ({ task_id }) => task_id,
+    );
+    return sortQuestions(
+      questions.map(({ task_id: id, question, truths, level, category, file_name }) => ({
+        id,
+        question,
+        truth: truths.length === 0 ? null : truths.join(' | '),
+        about: [level === undefined ? '' : `level ${level}`, category, file_name].filter(Boolean).join(' · '),
+        answers: teams.map((team) => own.get(id)?.find((attempt) => attempt.team === team)),
+      })),
+    );
+  }, [batch, cycle]);
   return (
-    <>
-      <GroupsCard teams={teams} />
-      <CyclesCard teams={teams} />
-      <CostCard teams={teams} />
-      <WorkCard teams={teams} />
-    </>
+    <QuestionsCard
+      teams={teams}
+      rows={rows}
+      opened={opened}
+      onOpen={setOpened}
+      about={[
+        'Those that the fewest teams got right come first. Open one to read it, and what each team made of it.',
+        ...notes,
+      ].join(' ')}
+      tools={
+        cyclesShown < 2 ? undefined : (
+          <Select
+            label="Cycle"
+            value={cycle}
+            options={Array.from({ length: cyclesShown }, (_, index): [string, string] => [
+              String(index + 1),
+              index === 0 ? '1 (first attempts)' : String(index + 1),
+            ])}
+            onChange={setCycle}
+          />
+        )
+      }
+    />
+  );
+}
+
+/** The share of right answers of each team, with its interval and its difference to the baseline. */
+function ScoreCard({ file: { arms, baseline } }: { readonly file: TeamsComparison }) {
+  const hasBaseline = arms.length > 1;
+  const most = Math.min(1, Math.max(0.1, ...arms.map(({ high }) => high ?? 0)) * 1.05);
+  const scale = {
+    low: 0,
+    high: most,
+    isLog: false,
+    zero: arms.find(({ name }) => name === baseline)?.accuracy ?? 0,
+    ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * most),
+    format: (share: number) => formatPercent(share, 0),
+  };
+  const { team, right, accuracy, lenient, verdict, difference, p, detects } = TEAM_COLUMNS;
+  const forest: Column<TeamArm> = {
+    header: 'accuracy and 95 % interval',
+    axis: <ForestAxis scale={scale} />,
+    isWide: true,
+    value: () => '',
+    cell: (arm) => {
+      const { accuracy: at, low, high } = arm;
+      if (at === null || low === null) return UNKNOWN;
+      return <Forest scale={scale} interval={{ at, low, high }} tone={readTone(verdict.value(arm))} />;
+    },
+    explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
+  };
+  const columns = [
+    // The verdict stands beside the name, where a phone shows it without scrolling.
+    ...toPageColumns<TeamArm>(hasBaseline ? [team, right, verdict] : [team, right], arms),
+    ...(arms.some((arm) => arm.accuracy !== null) ? [forest] : []),
+    // The forest plot shows the interval, so that the column has only the accuracy.
+    ...toPageColumns<TeamArm>(
+      [{ ...accuracy, header: 'accuracy', format: (arm) => formatPercent(arm.accuracy) }, lenient],
+      arms,
+    ),
+    ...(hasBaseline
+      ? listDifferences<TeamArm>(arms, { difference, p, detects }, ({ vs_baseline: vs }) => vs?.right ?? null)
+      : []),
+  ];
+  return (
+    <Card
+      title="Right answers"
+      nav="Right answers"
+      id="scores"
+      about={
+        hasBaseline
+          ? `Each team is tested against ${toLine(baseline, 60)} on the questions that both were asked. That a difference cannot be told does not say that there is none.`
+          : 'No other team was asked, so nothing is set against it: --team single,… does.'
+      }
+    >
+      <ResultTable label="Right answers" rows={arms} columns={columns} />
+    </Card>
+  );
+}
+
+type DifferenceColumns<Row> = Record<
+  'difference' | 'p' | 'detects',
+  Parameters<typeof toPageColumns<Row>>[0][number]
+>;
+
+/** Lists the columns of a difference. The questions that only one of the two teams got right are bars from the middle. */
+function listDifferences<Row>(
+  rows: readonly Row[],
+  { difference, p, detects }: DifferenceColumns<Row>,
+  find: (row: Row) => RightVerdict | null,
+): Column<Row>[] {
+  const most = Math.max(1, ...rows.flatMap((row) => [find(row)?.won ?? 0, find(row)?.lost ?? 0]));
+  return [
+    ...toPageColumns<Row>([difference], rows),
+    {
+      header: 'lost · won',
+      isWide: true,
+      value: (row) => {
+        const right = find(row);
+        return right === null ? null : `${right.lost} · ${right.won}`;
+      },
+      cell: (row) => {
+        const right = find(row);
+        if (right === null) return UNKNOWN;
+        const { won, lost } = right;
+        const parts = [
+          { name: 'lost', value: -lost, hue: '--s2' },
+          { name: 'won', value: won, hue: '--s3' },
+        ];
+        return (
+          <span class="swing">
+            {count(lost)}
+            <Bar parts={parts} low={-most} high={most} />
+            {count(won)}
+          </span>
+        );
+      },
+      explain: 'Questions that only the other, or only this one got right, or got right more often.',
+    },
+    ...toPageColumns<Row>([p, detects], rows),
+  ];
+}
+
+/** Pairs of teams beyond those with the baseline, and each team against itself. */
+function PairsCard({ file }: { readonly file: TeamsComparison }) {
+  const { columns, rows } = buildFurtherPairs(file);
+  if (rows.length === 0) return null;
+  const { team, against, verdict } = columns;
+  type Pair = (typeof rows)[number];
+  return (
+    <Card
+      title="Further pairs"
+      id="pairs"
+      about="Verdicts are not transitive: a may be better than b, and c differ from neither. A team that differs from itself has learned, or it is luck."
+    >
+      <ResultTable
+        label="Further pairs"
+        rows={rows}
+        columns={[
+          ...toPageColumns<Pair>([team, against, verdict], rows),
+          ...listDifferences<Pair>(rows, columns, ({ right }) => right),
+        ]}
+      />
+    </Card>
   );
 }
 

@@ -58,16 +58,18 @@ test('follows a run, pauses, opens what is there, and is its report in the end',
   await expect
     .poll(() => region(page, 'Agents').getByText('up', { exact: true }).count())
     .toBeGreaterThanOrEqual(4);
-  await expect.poll(() => region(page, 'Answers').textContent()).toContain('right');
+  await expect.poll(() => region(page, 'Questions').textContent()).toContain('right');
   expect(await page.locator('.facts').textContent()).toMatch(/Faultsdelay \d+/);
 
   await page.getByRole('button', { name: 'Pause' }).click();
   expect(await status(page)).toMatch(/^paused · /);
-  await region(page, 'Answers')
+  await region(page, 'Questions')
     .getByRole('button', { name: /^Who was/ })
     .last()
     .click();
-  await expect.poll(() => region(page, 'Answers').locator('tr.detail').textContent()).toContain('<img src=x');
+  await expect
+    .poll(() => region(page, 'Questions').locator('tr.detail').textContent())
+    .toContain('<img src=x');
   const tasks = await packets(page).locator('td:last-child').allTextContents();
   expect(new Set(tasks).size).toBe(1);
   await packets(page).getByRole('button', { name: 'search_docs' }).click();

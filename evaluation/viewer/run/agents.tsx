@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import type { RunData } from '../../report/run/run-data.ts';
+import { toLine } from '../format.ts';
+import { Badge, Card, Loaded } from '../parts.tsx';
+import { type Column, createCount, ResultTable } from '../result-table.tsx';
+
+type Agent = RunData['metrics']['agents'][number];
+
+/** An agent with its figures as `metrics.json` has them; null stands for a value that is not known, or not yet. */
+export interface AgentRow extends Pick<Agent, 'id' | 'tool' | 'packets_rx' | 'bytes_rx' | 'tokens'> {
+  readonly status: string;
+  readonly fault?: string | null | undefined;
+  readonly bytes_tx?: number;
+  readonly tool_us?: number | null;
+  readonly refused?: number;
+}
+
+interface AgentsCardProps {
+  readonly rows: readonly AgentRow[];
+  /** Loads the end of an agent's log. */
+  readonly load: (agent: string) => Promise<string | null>;
+}
+
+/** The agents with their own logs. */
+export function AgentsCard({ rows, load }: AgentsCardProps) {
+  const [opened, setOpened] = useState<string | null>(null);
+  if (rows.length === 0) return null;
+  const columns: Column<AgentRow>[] = [
+    { header: 'agent', value: ({ id, tool }) => toLine(`${id} ${tool}`, 60) },
+    {
+      header: 'state',
+      value: ({ status, fault }) => (fault == null ? status : `${status}: ${toLine(fault, 120)}`),
+      cell: ({ status, fault }) => (
+        <>
+          <Badge tone={status === 'up' ? 'good' : status === 'starting' ? 'plain' : 'bad'}>{status}</Badge>
+          {fault == null ? null : ` ${toLine(fault, 120)}`}
+        </>
+      ),
+    },
+    createCount('packets sent', (agent) => agent.packets_rx, 'Packets that the hub received from it.'),
+    createCount('bytes sent', (agent) => agent.bytes_rx, 'Frames of these packets.'),
+    {
+      ...createCount(
+        'bytes received',
+        (agent) => agent.bytes_tx ?? null,
+        'Frames of packets that the hub wrote to it.',
+      ),
+      isWide: true,
+    },
+    createCount('tokens', ({ tokens }) => tokens, 'Tokens that it reported with its packets.'),
+    {
+      header: 'ms in its tool',
+      isNumber: true,
+      isWide: true,
+      value: ({ tool_us: us = null }) => (us === null ? null : us / 1000),
+      format: (ms) => ms.toFixed(1),
+      explain: 'By the agent’s own clock, over all packets.',
+    },
+    {
+      ...createCount('refused', ({ refused = null }) => refused, 'Its packets that the hub did not accept.'),
+      isWide: true,
+    },
+  ];
+  return (
+    <Card title="Agents" nav="Agents" id="agents" about="Open an agent to read the end of its log.">
+      <ResultTable
+        label="Agents"
+        rows={rows}
+        columns={columns}
+        opened={rows.find(({ id }) => id === opened)}
+        onOpen={({ id }) => setOpened(id === opened ? null : id)}
+        detail={({ id }) => (
+          <Loaded
+            label={`Log of ${id}`}
+            of={id}
+            load={() => load(id)}
+            missing="There is no log of this agent."
+          />
+        )}
+      />
+    </Card>
+  );
+}
