@@ -1,9 +1,10 @@
 import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
+import { FINAL_ANSWER, type JsonObject, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { buildPacketSpans, createRunSpan } from './packet-spans.ts';
 import { type Attributes, omitAbsent, type Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
 
@@ -154,4 +155,229 @@ function findWork(
   return works.find(
     ({ work }) => work !== undefined && work.receivedAt <= startedUs && endedUs <= work.sentAt,
   );
+}
+
+/**
+ * Returns a run's packets as spans. The packet that opens a task becomes the task's span; every other packet becomes the span of
+ * the work that produced it, below the task and linked to the packet that caused it. A task thus reads as a list in order of
+ * time, however long its chain.
+ */
+function buildPacketSpans(
+  exported: ExportedRun,
+  {
+    clock,
+    hasContents,
+  }: {
+    readonly clock: WallClock;
+    /** Includes payloads, prompts and answers. */
+    readonly hasContents: boolean;
+  },
+): Span[] {
+  const { header, packets } = exported.recording;
+  const runId = header.run_id;
+  const tools = new Map(header.agents.map(({ id, tool }) => [id, tool]));
+  const byId = new Map(packets.map((recorded) => [recorded.packet.id, recorded]));
+  const roots = new Map<string, string>();
+  for (const { cause, packet } of packets)
+    if (cause === null && !roots.has(packet.task_id)) roots.set(packet.task_id, packet.id);
+  const ends = mapTaskEnds(packets, clock);
+  return packets.map((recorded): Span => {
+    const { packet, cause } = recorded;
+    const traceId = hashTraceId(runId, packet.task_id);
+    const root = roots.get(packet.task_id);
+    const isTask = root === packet.id;
+    const tool = tools.get(packet.from) ?? 'unknown';
+    const work = isTask ? describeTask(exported, packet.task_id) : describeAgentWork(recorded, tool);
+    const { operation } = work;
+    const contents = hasContents
+      ? { ...buildContentAttributes(operation, packet.payload), ...buildArguments(operation, recorded, byId) }
+      : {};
+    const caused = cause === null ? undefined : byId.get(cause)?.packet;
+    return {
+      traceId,
+      spanId: hashSpanId(runId, packet.id),
+      parentSpanId: isTask || root === undefined ? undefined : hashSpanId(runId, root),
+      name: work.name,
+      kind: work.isRemote === true ? 'client' : 'internal',
+      ...(isTask
+        ? { startUs: clock.arrival(recorded), endUs: ends.get(packet.task_id) ?? clock.arrival(recorded) }
+        : clock.work(recorded)),
+      attributes: {
+        'gen_ai.operation.name': operation,
+        'gen_ai.conversation.id': packet.task_id,
+        ...work.attributes,
+        ...buildPacketAttributes(recorded),
+        ...contents,
+      },
+      links: [
+        ...(isTask ? [{ ...createRunSpan(runId), attributes: { 'gaia_mesh.link': 'run' } }] : []),
+        ...(caused === undefined
+          ? []
+          : [
+              {
+                traceId: hashTraceId(runId, caused.task_id),
+                spanId: hashSpanId(runId, caused.id),
+                attributes: { 'gaia_mesh.link': 'cause' },
+              },
+            ]),
+      ],
+      events: isTask ? listEvaluations(exported, packet.task_id, ends) : [],
+      error: isTask ? findTaskError(exported, packet.task_id) : findPacketError(recorded),
+    };
+  });
+}
+
+/**
+ * Returns the ids of the run's span, which has a trace of its own. Tasks link to it, since viewers cannot open a trace of a
+ * thousand tasks.
+ */
+function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
+  return { traceId: hashTraceId(runId, ''), spanId: hashOtherSpanId(runId, 'run') };
+}
+
+/** Operation of a span in the conventions, which determines where its payload is stored. */
+type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
+
+/** Returns all facts of a recorded packet except its payload. */
+function buildPacketAttributes({ cause, isCauseInferred, toolUs, relayed, work, packet }: RecordedPacket) {
+  const { payload: _payload, ...head } = packet;
+  const envelope = Object.entries(head).map(([key, value]) => [`gaia_mesh.packet.${key}`, value]);
+  return omitAbsent({
+    ...Object.fromEntries(envelope),
+    'gaia_mesh.cause': cause,
+    'gaia_mesh.cause.inferred': isCauseInferred,
+    'gaia_mesh.tool_us': toolUs,
+    'gaia_mesh.relayed.bytes': relayed?.bytes,
+    'gaia_mesh.relayed.arrived_us': relayed && Math.round(relayed.arrivedUs),
+    'gaia_mesh.relayed.forwarded_us': relayed && Math.round(relayed.forwardedUs),
+    'gaia_mesh.work.received_us': work?.receivedAt,
+    'gaia_mesh.work.sent_us': work?.sentAt,
+    'gaia_mesh.work.decode_us': work?.decodeUs,
+    'gaia_mesh.work.engine_us': work?.engineUs,
+    'gaia_mesh.work.encode_us': work?.encodeUs,
+  });
+}
+
+/** Returns the payload of a packet in the attribute that the conventions provide, so that other tools show it. */
+function buildContentAttributes(operation: Operation, payload: JsonObject): Attributes {
+  const text = JSON.stringify(payload);
+  const parts = [{ type: 'text', content: text }];
+  switch (operation) {
+    case 'invoke_workflow':
+      return { 'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts }]) };
+    case 'invoke_agent':
+      return {
+        'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: 'stop' }]),
+      };
+    case 'execute_tool':
+      return { 'gen_ai.tool.call.result': text };
+  }
+}
+
+interface Work {
+  readonly operation: Operation;
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** True if an agent outside the run does the work. */
+  readonly isRemote?: boolean;
+}
+
+function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
+  const { team } = recording.header;
+  const ending = run?.endings.get(taskId);
+  return {
+    operation: 'invoke_workflow',
+    name: `invoke_workflow ${team}`,
+    attributes: omitAbsent({
+      'gen_ai.workflow.name': team,
+      'gen_ai.agent.name': team,
+      'gaia_mesh.task.status': ending?.status,
+      'gaia_mesh.task.elapsed_ms': ending?.elapsed_ms,
+    }),
+  };
+}
+
+/** Tools that stand for foreign servers or agents. */
+const REMOTE_TOOLS = ['mcp', 'a2a'];
+
+function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
+  const agent = { 'gen_ai.agent.name': packet.from };
+  if (tool === 'a2a')
+    return {
+      operation: 'invoke_agent',
+      name: `invoke_agent ${packet.from}`,
+      attributes: agent,
+      isRemote: true,
+    };
+  if (tool !== 'mcp' && !Object.hasOwn(dataTools, tool))
+    return {
+      operation: 'invoke_agent',
+      name: `invoke_agent ${packet.from}`,
+      attributes: { ...agent, 'gaia_mesh.tool': tool },
+    };
+  return {
+    operation: 'execute_tool',
+    name: tool === 'mcp' ? `tools/call ${packet.from}` : `execute_tool ${tool}`,
+    attributes: omitAbsent({
+      ...agent,
+      'gen_ai.tool.name': tool === 'mcp' ? packet.from : tool,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': packet.reply_to,
+      'mcp.method.name': tool === 'mcp' ? 'tools/call' : undefined,
+    }),
+    isRemote: REMOTE_TOOLS.includes(tool),
+  };
+}
+
+/** Returns the arguments of a tool call. */
+function buildArguments(
+  operation: Operation,
+  { packet }: RecordedPacket,
+  byId: ReadonlyMap<string, RecordedPacket>,
+): Attributes {
+  const asked = operation === 'execute_tool' ? byId.get(packet.reply_to ?? '') : undefined;
+  if (asked === undefined) return {};
+  return { 'gen_ai.tool.call.arguments': JSON.stringify(asked.packet.payload) };
+}
+
+/** Returns the end of each task: the time of its final packet, or else of its last packet. */
+function mapTaskEnds(packets: readonly RecordedPacket[], clock: WallClock): Map<string, number> {
+  const ends = new Map<string, number>();
+  const ended = new Set<string>();
+  for (const recorded of packets) {
+    const { task_id, tag } = recorded.packet;
+    if (ended.has(task_id)) continue;
+    ends.set(task_id, Math.max(ends.get(task_id) ?? 0, clock.arrival(recorded)));
+    if (tag === FINAL_ANSWER || tag === TASK_FAILED) ended.add(task_id);
+  }
+  return ends;
+}
+
+/** Returns the scores of a task in the conventions' format for evaluation results. */
+function listEvaluations({ run }: ExportedRun, taskId: string, ends: ReadonlyMap<string, number>) {
+  const scores =
+    run?.results.find(({ task_id }) => task_id === taskId) ??
+    (run?.metrics.tasks === 1 ? run.metrics : undefined);
+  const values = { quality_score: scores?.quality_score, normalized_em: scores?.normalized_em };
+  return Object.entries(values).flatMap(([name, value]) =>
+    typeof value !== 'number'
+      ? []
+      : [
+          {
+            name: 'gen_ai.evaluation.result',
+            atUs: ends.get(taskId) ?? 0,
+            attributes: { 'gen_ai.evaluation.name': name, 'gen_ai.evaluation.score.value': value },
+          },
+        ],
+  );
+}
+
+function findTaskError({ run }: ExportedRun, taskId: string): string | undefined {
+  const ending = run?.endings.get(taskId);
+  if (ending === undefined || ending.status === 'answered') return undefined;
+  return ending.reason ?? ending.status;
+}
+
+function findPacketError({ packet }: RecordedPacket): string | undefined {
+  return packet.tag === TASK_FAILED ? TASK_FAILED : undefined;
 }
