@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../batch/redact.ts';
 import { attemptOf, endOf, questionOf } from '../batch/testing/results.ts';
-import { buildSubmission, formatAnswerLine, formatLeaderboardLine } from '../results/answers.ts';
-import { attemptSchema } from './attempt.ts';
+import { submitAnswers, writeAnswers } from '../results/write-results.ts';
+import { type Attempt, type AttemptKey, attemptSchema } from './attempt.ts';
 import { buildAttempt } from './build-attempt.ts';
 
 type AttemptFacts = Parameters<typeof buildAttempt>[1];
@@ -151,6 +154,19 @@ describe('the result of an attempt', () => {
 });
 
 describe('what is written of a result', () => {
+  const folder = temporaryFolder();
+  /** The finished batch of one team with these attempts, each at a question of its own. */
+  const finishedOf = (attempts: readonly Attempt[]) => ({
+    journal: { read: ({ task_id }: AttemptKey) => attempts.find((one) => one.task_id === task_id) },
+    teams: ['single'],
+    questions: attempts.map(({ task_id }) => questionOf(task_id)),
+    repeat: 1,
+  });
+  const readWritten = (name: string) => JSON.parse(readFileSync(path.join(folder, name), 'utf8'));
+  function answerOf(attempt: Attempt) {
+    writeAnswers(finishedOf([attempt]), { answers: path.join(folder, 'answers.jsonl') });
+    return readWritten('answers.jsonl');
+  }
   const failed = attemptOf('q', {
     status: 'failed',
     correct: false,
@@ -160,7 +176,7 @@ describe('what is written of a result', () => {
   });
 
   test('is a line with answer and trace, and with what it took (REQ-071, C-10)', () => {
-    expect(JSON.parse(formatAnswerLine(attemptOf('q', { level: '2', cached: true })))).toEqual({
+    expect(answerOf(attemptOf('q', { level: '2', cached: true }))).toEqual({
       ...{
         task_id: 'q',
         final_answer: '4',
@@ -180,22 +196,25 @@ describe('what is written of a result', () => {
       seconds: 0.5,
       cached: true,
     });
-    expect(JSON.parse(formatAnswerLine(failed))).toMatchObject({ reason: 'why', failed_role: 'planner' });
-    expect(JSON.parse(formatAnswerLine(attemptOf('q', { correct: null })))).not.toHaveProperty('correct');
+    expect(answerOf(failed)).toMatchObject({ reason: 'why', failed_role: 'planner' });
+    expect(answerOf(attemptOf('q', { correct: null }))).not.toHaveProperty('correct');
   });
 
   test('is a leaderboard line (C-10)', () => {
-    expect(JSON.parse(formatLeaderboardLine(failed))).toEqual({
+    answerOf(failed);
+    expect(readWritten('answers.leaderboard.jsonl')).toEqual({
       task_id: 'q',
       model_answer: '4',
       reasoning_trace: '1. expert: two and two',
     });
   });
 
-  test('is a submission, always with agent_code (C-08, C-10)', () => {
+  test('is a submission, always with agent_code (C-08, C-10)', async () => {
     const who = { username: 'someone', agentCode: 'https://example.org/code' };
 
-    expect(buildSubmission(who, [attemptOf('a'), attemptOf('b', { final_answer: '5' })])).toEqual({
+    const finished = finishedOf([attemptOf('a'), attemptOf('b', { final_answer: '5' })]);
+    await submitAnswers(finished, 'single', who, path.join(folder, 'submission.json'), undefined);
+    expect(readWritten('submission.json')).toEqual({
       username: 'someone',
       agent_code: 'https://example.org/code',
       answers: [

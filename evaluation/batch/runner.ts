@@ -5,7 +5,7 @@ import type { AttemptKey } from '../attempts/attempt.ts';
 import { buildBatchHead, type RunPlan } from '../plan/run-plan.ts';
 import { type PlannedTeam, usesStore } from '../plan/team-options.ts';
 import { placeFile } from '../questions/place-file.ts';
-import { writeLines } from '../results/answers.ts';
+import { writeLines } from '../results/write-results.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import type { Store } from '../store/store.ts';
 import { printError } from '../terminal/print.ts';

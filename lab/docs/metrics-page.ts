@@ -1,7 +1,7 @@
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { attemptSchema } from '@gaia-mesh/evaluation/attempts/attempt.ts';
-import { answerSchema } from '@gaia-mesh/evaluation/results/answers.ts';
+import { answerSchema } from '@gaia-mesh/evaluation/results/write-results.ts';
 import * as z from 'zod';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;

@@ -14,9 +14,8 @@ import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
 import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
 import { type Load, loadSettings } from './loads.ts';
-import { compileProgram } from './programs.ts';
 import { type Sample, sampleSchema } from './sample.ts';
-import { AGENT_TOOL, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
+import { AGENT_TOOL, compileProgram, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
 
 /** Time limit for a target's start. */
 const START_TIMEOUT_MS = 20_000;

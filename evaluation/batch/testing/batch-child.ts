@@ -3,8 +3,8 @@ import { appendFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
-import { formatAnswerLine, writeLines } from '../../results/answers.ts';
 import { summarize } from '../../results/summary.ts';
+import { writeAnswers, writeLines } from '../../results/write-results.ts';
 import { type AskTeam, runBatch } from '../batch.ts';
 import { attemptAt, openTestJournal, plainBatch } from './results.ts';
 
@@ -39,14 +39,10 @@ const end = await runBatch({
 });
 if (end.kind !== 'finished') throw new Error(end.reason);
 const read = (taskId: string) => journal.read({ task_id: taskId, team: 'single', cycle: 1 });
-writeLines(path.join(folder, 'answers.jsonl'), linesOf());
+writeAnswers(
+  { journal, teams: ['single'], questions, repeat: 1 },
+  { answers: path.join(folder, 'answers.jsonl') },
+);
 const { team: summary } = summarize(questions, 1, ({ taskId }) => read(taskId));
 writeLines(path.join(folder, 'summary.json'), [JSON.stringify(summary)]);
 journal.close();
-
-function* linesOf(): Generator<string> {
-  for (const { taskId } of questions) {
-    const attempt = read(taskId);
-    if (attempt !== undefined) yield formatAnswerLine(attempt);
-  }
-}
