@@ -148,7 +148,11 @@ function readExchanges() {
     mkdirSync(path.join(folder, id), { recursive: true });
     appendFileSync(path.join(folder, id, EXCHANGES_FILE), lines);
   };
-  return { append, start: () => new RunExchanges(folder, ['a', 'b']) };
+  return {
+    append,
+    start: (bounds?: { openTasks: number; taskCharacters: number }) =>
+      new RunExchanges(folder, ['a', 'b'], bounds),
+  };
 }
 
 const by = { role: 'react', packet_type: 'doc_init', model: 'gpt-4o' };
@@ -263,29 +267,35 @@ test('the total is of all tasks, whether they had ended or not', async () => {
 });
 
 describe('the bounds of what is kept', () => {
-  test('are 4,096 open tasks: one that ends makes room', async () => {
+  test('are a number of open tasks: one that ends makes room', async () => {
     const { append, start } = readExchanges();
-    const exchanges = start();
-    append('a', Array.from({ length: 4095 }, (_, task) => textLine(`o${task}`)).join(''));
-    append('a', textLine('last') + textLine('late') + exchangeLine('last') + exchangeLine('late'));
+    const exchanges = start({ openTasks: 3, taskCharacters: 10_000 });
+    append('a', textLine('o1') + textLine('o2') + textLine('last') + textLine('late'));
+    append('a', exchangeLine('last') + exchangeLine('late'));
     expect(await exchanges.ended('late')).toBeUndefined();
     expect(await exchanges.ended('last')).toEqual(ONE);
     append('a', textLine('late') + exchangeLine('late'));
     expect(await exchanges.ended('late')).toEqual(ONE);
   });
 
-  test('are 32,000,000 characters of each task, to the character', async () => {
+  test('are the characters of each task, to the character', async () => {
     const { append, start } = readExchanges();
-    const exchanges = start();
     const exchange = exchangeLine('t');
     const question = 'Who built it?';
-    let left = 32_000_000 - question.length - (exchange.length - 1);
-    append('a', textLine('t', question));
-    for (; left > 0; left -= 1_000_000)
-      append('a', textLine('t', 'x'.repeat(Math.min(left, 1_000_000)), 'long'));
+    const taskCharacters = 1000 + question.length + exchange.length - 1;
+    const exchanges = start({ openTasks: 10, taskCharacters });
+    append('a', textLine('t', question) + textLine('t', 'x'.repeat(1000), 'long'));
     // The first one fills the task; the second one is too much for it, and for no other.
     append('a', exchange + exchange + textLine('u') + exchangeLine('u'));
     expect(await exchanges.ended('t')).toEqual(ONE);
     expect(await exchanges.ended('u')).toEqual(ONE);
+  });
+
+  test('hold a run of four thousand questions and prompts of millions of characters', async () => {
+    const { append, start } = readExchanges();
+    const exchanges = start();
+    append('a', Array.from({ length: 4000 }, (_, task) => textLine(`o${task}`)).join(''));
+    append('a', textLine('t', 'x'.repeat(5_000_000), 'long') + textLine('t') + exchangeLine('t'));
+    expect(await exchanges.ended('t')).toEqual(ONE);
   });
 });

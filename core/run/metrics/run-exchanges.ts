@@ -6,10 +6,12 @@ import { countExchange } from '../../tokens/count-exchange.ts';
 import { AgentLines } from './agent-lines.ts';
 import { sumLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
-/** Maximum unfinished tasks; exchanges for further ones, which the run did not ask, are not kept. */
-const MAX_OPEN_TASKS = 4_096;
-/** Maximum characters of the texts of one task; prompts of thirty turns have some hundred thousand. */
-const MAX_TASK_CHARACTERS = 32_000_000;
+const BOUNDS = {
+  /** Maximum unfinished tasks; exchanges for further ones, which the run did not ask, are not kept. */
+  openTasks: 4_096,
+  /** Maximum characters of the texts of one task; prompts of thirty turns have some hundred thousand. */
+  taskCharacters: 32_000_000,
+};
 
 interface TaskExchanges {
   readonly texts: Map<string, string>;
@@ -25,9 +27,11 @@ export class RunExchanges {
   readonly #lines: AgentLines;
   readonly #open = new Map<string, TaskExchanges>();
   #total: TokenLedgerFigures | undefined;
+  readonly #bounds: typeof BOUNDS;
 
   /** Exchanges already in the files belong to earlier runs. */
-  constructor(workspaces: string, ids: readonly string[]) {
+  constructor(workspaces: string, ids: readonly string[], bounds = BOUNDS) {
+    this.#bounds = bounds;
     this.#lines = new AgentLines(workspaces, ids, EXCHANGES_FILE);
   }
 
@@ -85,12 +89,12 @@ export class RunExchanges {
     const { data } = parsed;
     let task = this.#open.get(data.task_id);
     if (task === undefined) {
-      if (this.#open.size === MAX_OPEN_TASKS) return;
+      if (this.#open.size === this.#bounds.openTasks) return;
       task = { texts: new Map(), exchanges: [], characters: 0 };
       this.#open.set(data.task_id, task);
     }
     const characters = 'text' in data ? data.text.length : line.length;
-    if (task.characters + characters > MAX_TASK_CHARACTERS) return;
+    if (task.characters + characters > this.#bounds.taskCharacters) return;
     task.characters += characters;
     if ('text' in data) task.texts.set(data.digest, data.text);
     else task.exchanges.push(data);
