@@ -203,7 +203,10 @@ describe.each(MODEL_ENGINES)('the %s engine, with', (name) => {
     test('a redirection is not followed: the key is for this server', async () => {
       const other = await serve([{ content: { answer: 'Anna' } }]);
       const server = await serve([{ status: 307, headers: { Location: `${other.url}/api/chat` } }]);
-      expectFailure((await performAt(server.url)).outcome, 'HTTP 307');
+      expectFailure(
+        (await performAt(server.url)).outcome,
+        `answered HTTP 307: it redirects to ${other.url}/api/chat, where no key is sent: name the URL of the API`,
+      );
       expect(other.requests).toHaveLength(0);
     });
   });
@@ -232,6 +235,11 @@ describe.each(['openai', 'anthropic'] as const)('a key, for the %s engine', (nam
     const failure = await perform(server, { [variable]: KEY });
     expectFailure(failure, 'refused the key', 'HTTP 401', '[key]', variable);
     expect(everything(failure)).not.toContain(KEY);
+  });
+
+  test('that is a word in place of one leaves the words of messages as they are', async () => {
+    const server = await serve([{ status: 501, error: 'there is none of it' }]);
+    expectFailure(await perform(server, { [variable]: 'none' }), 'there is none of it');
   });
 
   test('is not needed where the server asks for none', async () => {

@@ -173,7 +173,10 @@ const CASES: readonly Case[] = [
   openai('half a stream under the type of a whole', `data: ${JSON.stringify(delta({ content: '42' }))}\n\n`, {
     fails: 'the stream ended after 2 characters',
   }),
-  openai('a page', '<html>', { fails: "does not speak OpenAI's format" }),
+  openai('a page', '<html>', {
+    fails:
+      "does not speak OpenAI's format (expected JSON, came <html>): check that this is the URL of the API",
+  }),
   openai('a reply of another kind', '{"answer":42}', { fails: 'expected choices' }),
   anthropic(
     'two blocks at one index',

@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { findConnectionFault, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
+import { findConnectionFault, findRedirect, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/retry.ts';
 import type { ModelServer } from '../model-format.ts';
 import { type Fault, redact } from './fault.ts';
@@ -112,11 +112,14 @@ function watchSilence(response: Response, idleMs: number, onSilence: () => void)
 async function readRefusal(response: Response, key: string | undefined): Promise<StatusFault> {
   const { status, headers, statusText } = response;
   const { message, code } = parseErrorBody(await readStart(response, MAX_ERROR_BYTES));
+  const place = findRedirect(response);
+  const words =
+    place === undefined ? message : `it redirects to ${place}, where no key is sent: name the URL of the API`;
   return {
     kind: 'status',
     status,
     message:
-      redact(message, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || statusText || 'no reason given',
+      redact(words, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || statusText || 'no reason given',
     code,
     retryAfterMs: parseRetryAfter(headers, Date.now()),
   };

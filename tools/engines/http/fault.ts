@@ -131,9 +131,12 @@ export function explain(
   return new MeshError(code, redact(text, server.key), { cause: fault.cause });
 }
 
+/** Minimum length of a key. Shorter ones are words such as `none` and `EMPTY`, which local servers are given in place of one. */
+const MIN_KEY_CHARACTERS = 8;
+
 /** Removes the key from `text`: servers repeat what they refuse. */
-export function redact(text: string, key: string | undefined): string {
-  return key === undefined || key === '' ? text : text.replaceAll(key, '[key]');
+export function redact(text: string, key = ''): string {
+  return key.length < MIN_KEY_CHARACTERS ? text : text.replaceAll(key, '[key]');
 }
 
 function describeFault(fault: Fault, server: ModelServer, model: string | undefined, tries: number): string {
@@ -160,7 +163,7 @@ function describeFault(fault: Fault, server: ModelServer, model: string | undefi
     case 'lost':
       return `no connection to ${the}, or it was lost${times}: ${fault.why}`;
     case 'foreign':
-      return `${server.url} does not speak ${server.maker}'s format: ${fault.why}`;
+      return `${server.url} does not speak ${server.maker}'s format (${fault.why}): check that this is the URL of the API`;
     case 'status':
       return describeStatus(fault, server, model, tries);
   }

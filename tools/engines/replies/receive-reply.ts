@@ -84,7 +84,9 @@ function parsePart(text: string, { characters }: ServerReply): JsonObject | unde
     value = parseExactJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (isWholeJson(text) || (characters === 0 && !/^(?:[[{]|$)/.test(text.trim()))) throw error;
+    if (isWholeJson(text)) throw error;
+    if (characters === 0 && !/^(?:[[{]|$)/.test(text.trim()))
+      throw new SyntaxError(`expected JSON, came ${text.trim().slice(0, 100)}`, { cause: error });
     return undefined;
   }
   // Gemini puts an error into a list.
