@@ -167,6 +167,33 @@ describe('a cause that is every question’s', () => {
   });
 
   test.each([
+    [1, 1],
+    [2, 1],
+    [1, 2],
+  ])(
+    'of all of %i questions in %i cycles stops the batch, whose zeros would be no figures',
+    async (count, repeat) => {
+      const { askTeam } = teamOf(() => failed);
+      const { end } = await run(askTeam, count, { repeat });
+      expect(end).toMatchObject({
+        kind: 'stopped',
+        reason: expect.stringMatching(/^the model, team single, question q\d .*no server at :11434$/),
+      });
+    },
+  );
+
+  test('of all questions but one, which was out of time or from an earlier run, ends it as it would otherwise', async () => {
+    const first = teamOf((question) =>
+      question.taskId === 'q0' ? { ...failed, status: 'timeout' } : failed,
+    );
+    expect((await run(first.askTeam, 2)).end.kind).toBe('finished');
+    reopenJournal();
+    const second = teamOf((question) => (question.taskId === 'q1' ? failed : rightly(question)));
+    expect((await run(second.askTeam, 2)).end.kind).toBe('finished');
+    expect((await run(teamOf(() => failed).askTeam, 2)).end.kind).toBe('finished');
+  });
+
+  test.each([
     [9, 'finished', 12],
     [12, 'stopped', 10],
   ])('where %i in a row fail, each with a cause of its own: %s', async (count, end, asked) => {

@@ -76,6 +76,12 @@ export class SharedCause {
   #suspects: { readonly number: number; readonly cause: string }[] = [];
   #failures = 0;
   #error: MeshError | undefined;
+  readonly #attempts: number;
+
+  /** @param attempts of the batch: where all fail like this, none of its questions was to blame, however few they are */
+  constructor(attempts = Number.POSITIVE_INFINITY) {
+    this.#attempts = attempts;
+  }
 
   /** Failures so far. */
   get failures(): number {
@@ -94,7 +100,10 @@ export class SharedCause {
       const cause = `${code} ${reason.replace(/\d+/g, '')}`;
       const inRow = this.#suspects.push({ number: this.#failures++, cause });
       const alike = inRow - 1 - this.#suspects.findLastIndex((one) => one.cause !== cause);
-      const isShared = alike >= MAX_FAILURES_IN_A_ROW || inRow >= MAX_MIXED_FAILURES_IN_A_ROW;
+      const isShared =
+        alike >= MAX_FAILURES_IN_A_ROW ||
+        inRow >= MAX_MIXED_FAILURES_IN_A_ROW ||
+        this.#failures >= this.#attempts;
       if (!isShared && code !== 'store') return;
       const times = inRow === 1 ? '' : `${inRow} questions in a row failed, the last one: `;
       this.#error ??= new MeshError(code, `${times}${reason}`);
@@ -123,7 +132,7 @@ export async function runBatch(batch: Batch): Promise<BatchEnd> {
   const run: Run = {
     batch,
     spending,
-    cause: new SharedCause(),
+    cause: new SharedCause(batch.questions.length * batch.repeat),
     signal: AbortSignal.any([batch.signal, stop.signal, ...(time === undefined ? [] : [time])]),
   };
   let end: BatchEnd = { kind: 'finished' };

@@ -163,7 +163,8 @@ export class Coordinator {
     countOne(this.#asked, attempt.team);
     if (worker !== null) countOne(this.#done, worker);
     onEvent({ kind: 'finished', attempt });
-    const cause = this.#cause.get(attempt.team) ?? new SharedCause();
+    const cause =
+      this.#cause.get(attempt.team) ?? new SharedCause(this.#plan.questions.length * this.#plan.repeat);
     this.#cause.set(attempt.team, cause);
     const wasGone = cause.error !== undefined;
     cause.judge(attempt, cause.failures);
