@@ -98,7 +98,7 @@ export function explainFileFault(error: unknown): string {
     case 'EACCES':
       return 'no permission to read it';
     default:
-      return toErrorMessage(error);
+      return REFUSALS.get(readSystemCode(error) ?? '') ?? toErrorMessage(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { copyFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { resolveEngine, type Team } from '../contracts/team.ts';
@@ -71,11 +71,23 @@ export async function writeArchive(
   const temporary = `${archiveFile}.part`;
   const names = ['manifest.json', ...files.map((file) => file.path)];
   // Level 1, because a person waits for it.
-  await create(
-    { gzip: { level: 1 }, file: temporary, cwd: workspaces, portable: true, noDirRecurse: true, mode: 0o600 },
-    names,
-  );
-  await rename(temporary, archiveFile);
+  try {
+    await create(
+      {
+        gzip: { level: 1 },
+        file: temporary,
+        cwd: workspaces,
+        portable: true,
+        noDirRecurse: true,
+        mode: 0o600,
+      },
+      names,
+    );
+    await rename(temporary, archiveFile);
+  } catch (error) {
+    if (existsSync(temporary) && (await stat(temporary)).isFile()) await rm(temporary);
+    throw error;
+  }
 }
 
 interface ManifestFile {

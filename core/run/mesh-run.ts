@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
+import { explainSystemFault, MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 import { toFolderName } from '../contracts/node-id.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
@@ -95,6 +95,7 @@ export class MeshRun {
   readonly #deaths = new Map<string, string>();
   /** Lost agents whose processes may still be found to have ended, by id. */
   readonly #losses = new Map<string, Loss>();
+  #unsaved: MeshError | undefined;
 
   private constructor(options: RunOptions, runId: string, folder: RunFolder, transport: RunTransport) {
     this.#options = options;
@@ -277,20 +278,36 @@ export class MeshRun {
     await this.#transport.close();
     await this.#agents.stop();
     const { balanced } = metrics.ledger;
-    for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
-    this.#emit({ event: 'run_ended', status: metrics.status, balanced });
-    this.#log.close();
-    const { whole, text } = write(metrics, await this.#writeRecording(links, decoded, () => isTimeUp()));
-    this.#tasks.close();
-    await archiveRun(this.folder, this.#options, {
-      runId: this.runId,
-      startedAt: this.#startedAt,
-      revision: await this.#revision,
-      faults: this.#faults?.manifest,
-      metrics: text,
-    });
-    this.folder.release();
-    return whole;
+    try {
+      for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
+      this.#emit({ event: 'run_ended', status: metrics.status, balanced });
+      this.#log.close();
+      const { whole, text } = write(metrics, await this.#writeRecording(links, decoded, () => isTimeUp()));
+      this.#tasks.close();
+      await archiveRun(this.folder, this.#options, {
+        runId: this.runId,
+        startedAt: this.#startedAt,
+        revision: await this.#revision,
+        faults: this.#faults?.manifest,
+        metrics: text,
+      });
+      return whole;
+    } catch (error) {
+      const fault =
+        error instanceof MeshError && error.code === 'io' ? error.message : explainSystemFault(error);
+      if (fault === undefined) throw error;
+      this.#unsaved = new MeshError('io', `the run has its figures, but no whole archive: ${fault}`, {
+        cause: error,
+      });
+      return { ...metrics, ...NOT_RECORDED };
+    } finally {
+      this.folder.release();
+    }
+  }
+
+  /** The fault, such as a full disk, for which a run that was closed has its figures and no archive. */
+  get unsaved(): MeshError | undefined {
+    return this.#unsaved;
   }
 
   /**

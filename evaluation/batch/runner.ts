@@ -24,7 +24,12 @@ export interface TeamEnd {
   readonly asked: number;
   readonly wallSeconds: number;
   /** The mesh's own results; undefined if it was not started. */
-  readonly mesh?: { readonly metrics: RunMetrics; readonly folder: RunFolder };
+  readonly mesh?: {
+    readonly metrics: RunMetrics;
+    readonly folder: RunFolder;
+    /** The fault for which they are not whole. */
+    readonly unsaved?: MeshError | undefined;
+  };
 }
 
 type Unfinished = Exclude<BatchEnd, { kind: 'finished' }>;
@@ -131,7 +136,8 @@ export class Runner {
     }
     const wallSeconds = (performance.now() - startMs) / 1000;
     const metrics = await mesh.close();
-    return { end, asked: asked.length, wallSeconds, mesh: { metrics, folder: mesh.folder } };
+    const { folder, unsaved } = mesh;
+    return { end, asked: asked.length, wallSeconds, mesh: { metrics, folder, unsaved } };
   }
 
   async close(): Promise<void> {

@@ -79,15 +79,16 @@ async function run(options: BenchOptions): Promise<void> {
       .finally(progress.end);
     const [ended] = teams.values();
     if (ended?.mesh === undefined) throw ended?.end.kind === 'stopped' ? ended.end.error : signal.reason;
-    const { metrics, folder } = ended.mesh;
+    const { metrics, folder, unsaved } = ended.mesh;
     const { end, wallSeconds } = ended;
     const batch = plan.isBatch
       ? { end, ...summarizeBench(plan, runner.journal, kept, { metrics, wallSeconds }) }
       : undefined;
     const isExported = await exportRun(folder.archiveFile);
-    report(plan, options, folder, metrics, { batch, isExported });
+    report(plan, options, folder, metrics, { batch, isExported, unsaved });
     const exitCode = chooseExitCode(options, metrics, batch, signal);
-    process.exitCode = exitCode === EXIT.done && !isExported ? EXIT.failed : exitCode;
+    process.exitCode =
+      exitCode === EXIT.done && (!isExported || unsaved !== undefined) ? EXIT.failed : exitCode;
     const status = batch?.status ?? metrics.status;
     await watch?.end(status, signal, { kind: 'run', file: folder.archiveFile });
   } finally {
@@ -146,11 +147,20 @@ function report(
   options: BenchOptions,
   folder: RunFolder,
   metrics: RunMetrics,
-  { batch, isExported }: { readonly batch: BenchBatch | undefined; readonly isExported: boolean },
+  {
+    batch,
+    isExported,
+    unsaved,
+  }: {
+    readonly batch: BenchBatch | undefined;
+    readonly isExported: boolean;
+    readonly unsaved: MeshError | undefined;
+  },
 ): void {
   printWarnings(metrics.warnings);
   const status = batch?.status ?? metrics.status;
   const fault = explainFault(plan, folder, status, batch);
+  if (unsaved !== undefined) printError(`gaia-mesh: ${unsaved.message}`);
   if (options.json) {
     printJson(batch?.json ?? metrics);
     if (batch !== undefined && fault !== undefined) printError(fault);
@@ -159,10 +169,11 @@ function report(
   const [task] = plan.questions;
   if (!options.quiet) {
     if (batch !== undefined) {
-      // If every task timed out, a table of zeros with intervals would look like a result. After injected
-      // faults it is one.
-      if (batch.json.timeout < batch.json.tasks || metrics.faults !== undefined)
-        printText(formatBatchReport(batch, metrics));
+      // If every task timed out, or none was answered before a cause that they share, a table of zeros with intervals would look
+      // like a result. After injected faults it is one.
+      const { answered, timeout, tasks } = batch.json;
+      const isResult = answered > 0 || (batch.end.kind === 'finished' && timeout < tasks);
+      if (isResult || metrics.faults !== undefined) printText(formatBatchReport(batch, metrics));
     } else if (task !== undefined)
       printText(runReport(task, metrics, findSource(plan, task, metrics, folder.workspaces)));
   } else if (batch !== undefined) {
@@ -177,8 +188,8 @@ function report(
       ? []
       : [{ task_id: task.taskId, cycle: 1, status, reason: metrics.reason }];
   for (const attempt of batch?.failures ?? single) printError(formatFailure(attempt));
-  if (fault === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings, isExported));
-  else printError(fault);
+  if (fault !== undefined) printError(fault);
+  else if (unsaved === undefined) print(formatDone(listFiles(plan, folder), metrics.warnings, isExported));
 }
 
 /** Says why a run did not answer all of its tasks, and how to go on or to ask again; undefined for any other run. */

@@ -120,10 +120,14 @@ async function run(options: BlameOptions): Promise<void> {
     observer: progress.observer,
   }).finally(() => progress.end());
   const text = formatJson(found);
-  writeWhole(plan.findings.json, text);
-  writeWhole(plan.findings.page, fillPage({ kind: 'blame', blame: found }).html);
-  if (options.json) printText(text);
-  else printText(`\n${blameText(found)}`);
+  try {
+    writeWhole(plan.findings.json, text);
+    writeWhole(plan.findings.page, fillPage({ kind: 'blame', blame: found }).html);
+  } finally {
+    // Findings that cost tokens are shown, even if the disk has no room for them.
+    if (options.json) printText(text);
+    else printText(`\n${blameText(found)}`);
+  }
   const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;
   if (end.kind !== 'finished') {
     printError(

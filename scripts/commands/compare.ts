@@ -68,9 +68,13 @@ async function run(given: CompareOptions): Promise<void> {
         signal,
       })
       .finally(async () => (await started)?.end());
-    writeAll(report, out);
-    if (options.json) printJson(report);
-    else printText(`${formatComparison(report)}\n`);
+    try {
+      writeAll(report, out);
+    } finally {
+      // What was measured for minutes is shown, even if the disk has no room for it.
+      if (options.json) printJson(report);
+      else printText(`${formatComparison(report)}\n`);
+    }
     if (report.failed.length > 0) process.exitCode = EXIT.failed;
     settle(report);
     if (signal.aborted) {

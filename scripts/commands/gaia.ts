@@ -273,14 +273,10 @@ async function finish(
   const { paths, questions, repeat } = plan;
   const names = plan.teams.map(({ team }) => team.name);
   const finished: Finished = { journal, teams: names, questions, repeat };
-  writeAnswers(finished, paths);
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   const results = summarizeTeams(batch);
   const comparison = compareTeams({ batch, summaries: results });
-  const shown = readBatchData({ batch, summaries: results }, comparison);
   const isCompared = plan.teams.length > 1;
-  if (isCompared) writeWhole(paths.comparison, formatJson(comparison));
-  writeWhole(paths.report, fillPage({ kind: 'batch', batch: shown }).html);
   const summaries: Record<string, TeamSummary & TeamFacts> = {};
   for (const { team } of plan.teams) {
     const own = results[team.name];
@@ -290,30 +286,43 @@ async function finish(
   const isAnswered = Object.values(summaries).some(({ answered }) => answered > 0);
   const [first] = isComplete ? listTimeouts(batch) : [];
   const hasFaults = [...ends.values()].some(({ mesh }) => mesh?.metrics.faults !== undefined);
-  const submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
-  if (options.json) {
-    const summary = {
-      schema_version: 1,
-      complete: isComplete,
-      ended_by: isComplete ? undefined : end.kind,
-      reason: isComplete ? undefined : end.reason,
-      scorer: 'gaia',
-      questions: questions.length,
-      repeat,
-      teams: summaries,
-      submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
-    };
-    printJson(summary);
-  } else if (isAnswered || (isComplete && first === undefined) || hasFaults) {
-    // Injected faults are a result in themselves.
-    printText(`\n${[formatBatchTable(summaries), ...listConditions(ends)].join('\n')}`);
-    if (isCompared) printText(`${formatComparison(comparison)}\n`);
-    printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
-    for (const [team, score] of submissions) print(scoreLine(team, score));
+  let submissions: ReadonlyMap<string, SubmissionScore> = new Map();
+  try {
+    writeAnswers(finished, paths);
+    const shown = readBatchData({ batch, summaries: results }, comparison);
+    if (isCompared) writeWhole(paths.comparison, formatJson(comparison));
+    writeWhole(paths.report, fillPage({ kind: 'batch', batch: shown }).html);
+    submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
+  } finally {
+    // Figures that cost tokens are shown, even if the disk has no room for them.
+    if (options.json) {
+      const summary = {
+        schema_version: 1,
+        complete: isComplete,
+        ended_by: isComplete ? undefined : end.kind,
+        reason: isComplete ? undefined : end.reason,
+        scorer: 'gaia',
+        questions: questions.length,
+        repeat,
+        teams: summaries,
+        submissions: submissions.size === 0 ? undefined : Object.fromEntries(submissions),
+      };
+      printJson(summary);
+    } else if (isAnswered || (isComplete && first === undefined) || hasFaults) {
+      // Injected faults are a result in themselves.
+      printText(`\n${[formatBatchTable(summaries), ...listConditions(ends)].join('\n')}`);
+      if (isCompared) printText(`${formatComparison(comparison)}\n`);
+      printText(`\n${collectWrongAnswers(batch).lines().join('\n')}`);
+      for (const [team, score] of submissions) print(scoreLine(team, score));
+    }
   }
   const warnings = [...missing, ...[...ends.values()].flatMap(({ mesh }) => mesh?.metrics.warnings ?? [])];
   for (const [team, { mesh }] of ends)
     printWarnings(mesh?.metrics.warnings ?? [], ends.size === 1 ? undefined : team);
+  const unsaved = [...ends].flatMap(([team, { mesh }]) =>
+    mesh?.unsaved === undefined ? [] : [{ team, fault: mesh.unsaved }],
+  );
+  for (const { team, fault } of unsaved) printError(`gaia-mesh: team ${team}: ${fault.message}`);
   const [answers, page] = [shortenPath(paths.answers), shortenPath(paths.report)];
   if (first !== undefined) {
     printError(
@@ -328,8 +337,8 @@ async function finish(
       await writeMeasured(resultsPage, buildGaiaPart({ batch, summaries }));
     }
     if (options.json) printError(`written: ${answers}, ${page}`);
-    else print(formatDone(`${answers} and ${page}`, warnings, isExported));
-    if (options.strict && warnings.length > 0) process.exitCode = EXIT.failed;
+    else if (unsaved.length === 0) print(formatDone(`${answers} and ${page}`, warnings, isExported));
+    if ((options.strict && warnings.length > 0) || unsaved.length > 0) process.exitCode = EXIT.failed;
     settle(comparison);
     return;
   }

@@ -47,6 +47,13 @@ test.skipIf(process.platform !== 'linux')('a device is written to, and stays a d
   expect(lstatSync(device).isSymbolicLink()).toBe(true);
 });
 
+test('a folder where the file would be written first stays, and is the obstacle', () => {
+  const file = path.join(temporaryFolder(), 'file');
+  mkdirSync(`${file}.part`);
+  expect(() => writeWhole(file, 'text')).toThrow(/file\.part cannot be written: it is a folder/);
+  expect(lstatSync(`${file}.part`).isDirectory()).toBe(true);
+});
+
 test('a folder for results is tried before the work, made if it is missing, and left as it was', () => {
   const folder = path.join(temporaryFolder(), 'a', 'b');
   checkWritable(folder);

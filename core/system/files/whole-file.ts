@@ -36,10 +36,13 @@ export function writeWhole(file: string, text: string | Uint8Array | Iterable<st
     writePieces(part, text);
     renameSync(part, file);
   } catch (error) {
-    rmSync(part, { force: true });
+    const isTaken = statSync(part, { throwIfNoEntry: false })?.isFile() === false;
+    // A folder of that name is the user's.
+    if (!isTaken) rmSync(part, { force: true });
     // The source of the pieces throws errors of its own.
     if (error instanceof MeshError) throw error;
-    throw new MeshError('io', `${file} cannot be written: ${explainWriteFault(error)}`, { cause: error });
+    const fault = `${isTaken ? part : file} cannot be written: ${explainWriteFault(error)}`;
+    throw new MeshError('io', fault, { cause: error });
   }
 }
 

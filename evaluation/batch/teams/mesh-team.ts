@@ -185,6 +185,11 @@ export class MeshTeam {
     return this.#run.close(this.#plan.isBatch);
   }
 
+  /** The fault for which the mesh's results are not whole, once it is closed. */
+  get unsaved(): MeshError | undefined {
+    return this.#run.unsaved;
+  }
+
   /** Counts a question that the cache answered among the tasks of the run. */
   answered(attempt: Attempt): void {
     const { task_id: taskId, cycle, status, answer, elapsed_ms: elapsedMs } = attempt;

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, test } from 'vitest';
@@ -13,8 +15,8 @@ describe('what is printed', () => {
     answer: string | undefined,
     args: readonly string[],
     env: Record<string, string> = {},
+    out = temporaryFolder(),
   ) {
-    const out = temporaryFolder();
     const agent = await RawAgent.listen({
       id: '3',
       tool: 'reason',
@@ -47,6 +49,20 @@ describe('what is printed', () => {
     expect(code).toBe(0);
     expect(lines).toEqual(['yes', expect.stringMatching(/^✅ DONE → See /), '']);
     expect(stderr).toBe('');
+  });
+
+  test('is the answer, although the archive cannot be written, which is said and exits with 1', async () => {
+    const out = temporaryFolder();
+    mkdirSync(path.join(out, 'run_artifacts.tar.gz.part'));
+    const { code, stdout, stderr } = await benchOf('yes', [], {}, out);
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^Answer +yes/m);
+    expect(stdout).not.toContain('DONE');
+    expect(stderr).toMatch(
+      /^gaia-mesh: the run has its figures, but no whole archive: .*\.part: a folder stands where/m,
+    );
+    expect(readMetrics(out)).toMatchObject({ status: 'answered', answer: 'yes' });
   });
 
   test('has no DONE line when no answer came', async () => {
