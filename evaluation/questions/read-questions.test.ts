@@ -128,6 +128,12 @@ describe('a document', () => {
     expect(readDocument(file('a.txt', '\ufeffZoë 🏁'))).toBe('Zoë 🏁');
   });
 
+  test('may be UTF-16, as questions may be', () => {
+    const name = file('a.txt', '');
+    writeFileSync(name, Buffer.from('\ufeffZoë 🏁', 'utf16le'));
+    expect(readDocument(name)).toBe('Zoë 🏁');
+  });
+
   test('has a size limit, to the byte', () => {
     const name = file('a.txt', '');
     truncateSync(name, MAX_DOCUMENT_BYTES + 1);
@@ -140,7 +146,7 @@ describe('a document', () => {
     expect(() => readDocument(name)).toThrow('NUL bytes');
     writeFileSync(name, new Uint8Array([0xff, 0xfe, 0xfd]));
     expect(() => readDocument(name)).toThrow(
-      'not UTF-8 text; a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML, EPUB, a spreadsheet or CSV',
+      'not UTF-8 text: save it as UTF-8; a document is UTF-8 text or Markdown, or with --document PDF, DOCX, PPTX, HTML, EPUB, a spreadsheet or CSV',
     );
   });
 });

@@ -7,6 +7,7 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
 import * as z from 'zod';
 import { explainOutsideLink, listTruths, type Question, questionSchema } from './question.ts';
 import { readLooseValues, readTextLines, rereadLine, type TextLine } from './text-lines.ts';
@@ -257,7 +258,7 @@ function* readQuestionLines(file: string, what: string, maxBytes: number): Gener
 }
 
 /**
- * Reads a document of the user's: text or Markdown in UTF-8.
+ * Reads a document of the user's: text or Markdown in UTF-8, or in UTF-16 as Windows writes it.
  *
  * @throws MeshError `config` if it is missing, not text, or too large
  */
@@ -284,10 +285,12 @@ function findDocument(folder: string, where = folder): string {
 function readText(file: string, maxBytes: number, what: string): string {
   const bounds = { what, maxBytes: Math.min(maxBytes, MAX_QUESTIONS_BYTES), unpacks: file.endsWith('.gz') };
   const bytes = readUserFile(file, bounds);
+  const decoded = decodeText(bytes);
+  if (decoded?.encoding.startsWith('utf-16') === true) return decoded.text;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     const advice = what === 'document' ? `; ${DOCUMENT_KINDS}` : '';
-    throw new MeshError('config', `${file}: not UTF-8 text${advice}`, { cause: error });
+    throw new MeshError('config', `${file}: not UTF-8 text: save it as UTF-8${advice}`, { cause: error });
   }
 }

@@ -60,7 +60,9 @@ function decodeLine(file: string, { bytes, number, at }: ByteLine): TextLine {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line);
     return { text, number, at: at + begin, bytes: line.length };
   } catch (error) {
-    throw new MeshError('config', `${file}:${number}: not UTF-8 text`, { cause: error });
+    throw new MeshError('config', `${file}:${number}: not UTF-8 text: save the file as UTF-8`, {
+      cause: error,
+    });
   }
 }
 

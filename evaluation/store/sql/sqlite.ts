@@ -6,6 +6,7 @@ import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contr
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
+import { explainWriteFault } from '@gaia-mesh/core/system/files/whole-file.ts';
 import * as z from 'zod';
 import type { StoreOptions } from '../store.ts';
 import { setAside, type Warn } from './set-aside.ts';
@@ -58,7 +59,7 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<S
   } catch (error) {
     // An agent may be permitted to use the folder's files, but not the folder itself.
     if (readSystemCode(error) !== 'ERR_ACCESS_DENIED')
-      throw new MeshError('store', `${file}: its folder cannot be created: ${toErrorMessage(error)}`, {
+      throw new MeshError('store', `${file}: its folder cannot be created: ${explainWriteFault(error)}`, {
         cause: error,
       });
   }

@@ -6,6 +6,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { checkWritable } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
@@ -263,5 +264,10 @@ async function checkDisk(): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${folder}`;
+  try {
+    checkWritable(folder);
+  } catch (error) {
+    return { what: 'disk', status: 'bad', detail: `${toErrorMessage(error)}: choose another folder (--out)` };
+  }
   return { what: 'disk', status: free > MIN_FREE_BYTES ? 'ok' : 'bad', detail };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sampleArchive } from '@gaia-mesh/evaluation/report/testing/sample-archive.ts';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -61,12 +61,14 @@ mkdirSync(FOLDER.path ?? '');
 const MISSING: Place = { name: 'nothing', path: path.join(folder, 'no', 'such') };
 const FORBIDDEN: Place = { name: 'no permission', path: isLinux ? '/sys/gaia-mesh' : undefined };
 const BELOW_FILE: Place = { name: 'a file as a folder', path: path.join(folder, 'file', 'below') };
+const LOOP: Place = { name: 'a link to itself', path: path.join(folder, 'loop') };
+symlinkSync('loop', LOOP.path ?? '');
 const FULL: Place = { name: 'a full disk', path: full };
 const FULL_FILE: Place = { name: 'a file on a full disk', path: full && path.join(full, 'file') };
 
 const OUT_FOLDER = [FILE, BELOW_FILE, FORBIDDEN, FULL];
 const OUT_FILE = [FOLDER, BELOW_FILE, FORBIDDEN, FULL_FILE];
-const IN_FILE = [FOLDER, MISSING, BELOW_FILE];
+const IN_FILE = [FOLDER, MISSING, BELOW_FILE, LOOP];
 const IN_FOLDER = [MISSING, BELOW_FILE];
 
 const P = '@';
@@ -83,6 +85,7 @@ const table: readonly (readonly [string, readonly Place[]])[] = [
   [`bench --engine ${P}.ts`, [MISSING, BELOW_FILE]],
   [`gaia --questions ${QUESTIONS} --team single --out ${P}`, OUT_FILE],
   [`gaia --questions ${QUESTIONS} --team single --store ${P}`, [FOLDER, BELOW_FILE, FORBIDDEN]],
+  [`gaia --questions ${QUESTIONS} --team single --store ${P}/store`, [FORBIDDEN, FULL]],
   [`gaia --questions ${QUESTIONS} --files ${P}`, [...IN_FOLDER, FILE]],
   [`gaia --questions ${P}`, IN_FILE],
   [`gaia --format wtq --questions ${WTQ} --tables ${P}`, IN_FILE],
@@ -137,6 +140,8 @@ describe('a place that does not do', () => {
     }
     const { code, output } = await run(args.split(' ').map((word) => word.replace(P, place)));
     expect(output).not.toMatch(/^ +at |Error:|\[object|(?<!received )undefined/m);
+    // The words of the system have a code in front, and name the place twice.
+    expect(output).not.toMatch(/\bE[A-Z]{3,}: /);
     expect(output).toMatch(/^(gaia-mesh: |error: option '--(store|out) ).{20,}/m);
     expect([1, 2]).toContain(code);
   });
