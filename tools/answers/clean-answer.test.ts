@@ -91,8 +91,18 @@ test.each([
   'FINAL ANSWER: [YOUR FINAL ANSWER]',
   '{"answer": ""}',
   '```\n```',
+  'The answer to this question is:',
+  'The answer to this question is:\n\nThe answer to this question is:\n\nThe answer to this question is',
 ])('what holds no answer is none, never an empty one: %j (RA-12)', (text) => {
   expect(cleanAnswer(text)).toBeNull();
+});
+
+test.each([
+  ['The answer is:\n\nBing Crosby', 'Bing Crosby'],
+  ['The answer is: Bing Crosby\n\nThe answer is:', 'Bing Crosby'],
+  ['**The answer is:**\nThe answer is:\nBing Crosby.', 'Bing Crosby'],
+])('a line that only announces the answer is none: %j → %j (RA-12)', (text, answer) => {
+  expect(cleanAnswer(text)).toBe(answer);
 });
 
 test.each([

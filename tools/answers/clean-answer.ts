@@ -95,7 +95,7 @@ function cleanText(text: string, wraps: number): string | null {
     const json = block === undefined ? undefined : parseJsonAnswer(block);
     if (json !== undefined) return cleanText(json.trim(), wraps - 1);
   }
-  return validateAnswer(matchAnswer(text) ?? text.replace(EMPTY_MARK, ''));
+  return validateAnswer(matchAnswer(text) ?? text.replace(EMPTY_MARK, '').replace(UNFINISHED, ''));
 }
 
 /** Removes the thoughts that reasoning models put before their reply; one that was cut off at the front has only the closing tag. */
@@ -193,6 +193,12 @@ const STATED = new RegExp(
   'giu',
 );
 
+/** Matches a line that announces the answer and says nothing more: a small model repeats it. */
+const UNFINISHED = new RegExp(
+  `^[^\\p{L}\\d\\n]*(?:(?:the|my|die|la|el)[ \\t]+)?${STATED.source}[^\\p{L}\\d\\n]*$`,
+  'gimu',
+);
+
 function matchAnswer(text: string): string | undefined {
   const tagged = [...text.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1];
   if (tagged !== undefined) return tagged;
@@ -201,7 +207,7 @@ function matchAnswer(text: string): string | undefined {
   for (const mark of [...text.matchAll(STATED)].reverse()) {
     const rest = text.slice(mark.index + mark[0].length).trim();
     const sentence = takeFirstSentence(rest.split(/\r?\n/, 1)[0] ?? '');
-    if (validateAnswer(sentence) !== null) return sentence;
+    if (validateAnswer(sentence.replace(UNFINISHED, '')) !== null) return sentence;
   }
   return undefined;
 }
