@@ -54,6 +54,7 @@ const attemptSchema = z.object({
   status: z.string(),
   answer: z.string().nullable(),
   correct: z.boolean().nullable(),
+  f1: z.number().nullable(),
   token_sum: z.number(),
   elapsed_ms: z.number(),
 });
@@ -69,6 +70,8 @@ interface Row {
   readonly alone: readonly Attempt[] | undefined;
 }
 
+const computeMean = (attempts: readonly Attempt[], value: (attempt: Attempt) => number) =>
+  attempts.reduce((sum, attempt) => sum + value(attempt), 0) / attempts.length;
 const isRight = ({ correct }: Attempt) => correct === true;
 const countRight = (attempts: readonly Attempt[]) => attempts.filter(isRight).length;
 
@@ -101,6 +104,7 @@ const COLUMNS: readonly Column<Row>[] = [
     },
   },
   { key: 'difference', header: 'to the model alone, points', value: describeDifference },
+  { key: 'f1', header: 'F1', value: ({ attempts }) => computeMean(attempts, ({ f1 }) => f1 ?? 0), digits: 2 },
   {
     key: 'unanswered',
     header: 'no answer',
@@ -109,8 +113,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     key: 'tokens',
     header: 'tokens a question',
-    value: ({ attempts }) =>
-      attempts.reduce((sum, { token_sum: tokens }) => sum + tokens, 0) / attempts.length,
+    value: ({ attempts }) => computeMean(attempts, ({ token_sum: tokens }) => tokens),
   },
   {
     key: 'seconds',
@@ -223,6 +226,7 @@ async function run(options: ModelOptions): Promise<void> {
       body: `${formatColumnsMarkdown(COLUMNS, rows)}\n\n${START_NOTE}\n\n${formatColumnsMarkdown(START_COLUMNS, starts)}`,
       limits: [
         'The samples are small, and the intervals wide: `--texts 400 --tables 200` takes a night, and narrows them.',
+        'Right is what the scorer of each benchmark accepts: the answer and nothing else. A small model answers in sentences; F1, the words that answer and truth share (SQuAD), shows how near they come.',
         'A model of 135 million parameters is the smallest that answers at all. Its table says how teams treat a weak model, not what a good one makes of them.',
         '`single, again` is the null test: the same words as before are asked of the same model with the same seed, and every difference to `single` would be one of this measurement.',
       ],
