@@ -2,12 +2,7 @@ import { createHash, type KeyObject, randomInt, sign, verify } from 'node:crypto
 import type { Codec, Membership, PeerIdentity, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import {
-  buildDirectMessage,
-  buildDirectSend,
-  checkRequestId,
-  type DirectMessage,
-} from './anp/direct-send.ts';
+import { buildDirectContent, buildDirectSend, checkRequestId } from './anp/direct-send.ts';
 import {
   createMemberIdentity,
   type Identity,
@@ -88,6 +83,31 @@ function join(member: PeerIdentity, sources: AnpSources): Membership {
   return {
     offer: { did_document: identity.document },
     open: (session) => openCodec(member.self, identity, nextNonce, new PeerTable(session, sources.everybody)),
+  };
+}
+
+/** The last instant that RFC 3339 can write: its years have four digits. */
+const MAX_RFC3339_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+type DirectMessage = ReturnType<typeof buildDirectMessage>;
+
+/** Builds the signed part of a request without encryption (P1 A.3). */
+function buildDirectMessage(packet: Packet, senderDid: string, targetDid: string) {
+  const { id, ts } = packet;
+  const hasDate = Number.isSafeInteger(ts) && ts >= 0 && ts <= MAX_RFC3339_MS;
+  return {
+    method: 'direct.send',
+    meta: {
+      profile: 'anp.direct.base.v1',
+      security_profile: 'transport-protected',
+      sender_did: senderDid,
+      target: { kind: 'agent', did: targetDid },
+      operation_id: id,
+      message_id: id,
+      created_at: hasDate ? new Date(ts).toISOString() : undefined,
+      content_type: 'application/json',
+    },
+    body: buildDirectContent(packet, hasDate ? undefined : ts),
   };
 }
 

@@ -2,8 +2,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createRegistry, createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { applyLayers } from './layers/apply-layers.ts';
-import { LAYER_STAGES } from './layers/layer.ts';
-import { findStage, layerNames, loadLayer } from './layers/registry.ts';
+import { findStage, LAYER_STAGES, layerNames, loadLayer } from './layers/registry.ts';
 
 const adapters = createRegistry<ProtocolAdapter>('adapter', {
   json: async () => (await import('./json.ts')).json,

@@ -8,9 +8,6 @@ import { readText, readValue } from '../scan/shape.ts';
  * which P3 provides for it. `from` and `to` are the DIDs of members.
  */
 
-/** The last instant that RFC 3339 can write: its years have four digits. */
-const MAX_RFC3339_MS = Date.parse('9999-12-31T23:59:59.999Z');
-
 /** Builds the JSON-RPC call. `undefined` stands for an absent key, here as below. */
 export function buildDirectSend<Params extends { readonly meta: { readonly message_id: string } }>(
   params: Params,
@@ -28,28 +25,6 @@ export function buildDirectContent(
     reply_to_message_id: reply_to,
     annotations: { type, tag, token_used, log_uri, ts },
     payload,
-  };
-}
-
-export type DirectMessage = ReturnType<typeof buildDirectMessage>;
-
-/** Builds the signed part of a request without encryption (P1 A.3). */
-export function buildDirectMessage(packet: Packet, senderDid: string, targetDid: string) {
-  const { id, ts } = packet;
-  const hasDate = Number.isSafeInteger(ts) && ts >= 0 && ts <= MAX_RFC3339_MS;
-  return {
-    method: 'direct.send',
-    meta: {
-      profile: 'anp.direct.base.v1',
-      security_profile: 'transport-protected',
-      sender_did: senderDid,
-      target: { kind: 'agent', did: targetDid },
-      operation_id: id,
-      message_id: id,
-      created_at: hasDate ? new Date(ts).toISOString() : undefined,
-      content_type: 'application/json',
-    },
-    body: buildDirectContent(packet, hasDate ? undefined : ts),
   };
 }
 

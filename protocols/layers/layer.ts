@@ -3,14 +3,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 
 /**
- * Purposes of layers, in the order that they have in every stack, at most one of each: compressed bytes are
- * signed, signed bytes are encrypted, and a checksum is outermost, so that a receiver checks the whole before
- * it reads the parts.
- */
-export const LAYER_STAGES = ['compress', 'sign', 'encrypt', 'checksum'] as const;
-export type LayerStage = (typeof LAYER_STAGES)[number];
-
-/**
  * A layer turns the bytes of one packet into others and back. As with an adapter, the value has no state, and
  * the codec that it opens belongs to one connection. To add one, write a file in `protocols/layers/` and a
  * line in `protocols/layers/registry.ts`.

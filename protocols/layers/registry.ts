@@ -1,5 +1,13 @@
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
-import type { Layer, LayerStage } from './layer.ts';
+import type { Layer } from './layer.ts';
+
+/**
+ * Purposes of layers, in the order that they have in every stack, at most one of each: compressed bytes are
+ * signed, signed bytes are encrypted, and a checksum is outermost, so that a receiver checks the whole before
+ * it reads the parts.
+ */
+export const LAYER_STAGES = ['compress', 'sign', 'encrypt', 'checksum'] as const;
+type LayerStage = (typeof LAYER_STAGES)[number];
 
 interface Entry {
   readonly stage: LayerStage;
@@ -27,11 +35,8 @@ async function loadCompression(
   format: 'deflate' | 'zstd' | 'brotli',
   withDictionary = false,
 ): Promise<Layer> {
-  const { createCompressionLayer } = await import('./compression.ts');
-  return createCompressionLayer(
-    format,
-    withDictionary ? (await import('./compression.ts')).dictionaryV1 : undefined,
-  );
+  const { createCompressionLayer, dictionaryV1 } = await import('./compression.ts');
+  return createCompressionLayer(format, withDictionary ? dictionaryV1 : undefined);
 }
 
 async function loadAead(name: 'chacha20-poly1305' | 'aes-256-gcm'): Promise<Layer> {

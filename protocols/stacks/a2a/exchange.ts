@@ -3,6 +3,8 @@ import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts'
 import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
 import type { AgentCard } from './agent/agent.ts';
+import { parseAnswer, sendResponseSchema } from './model.ts';
+import { listPartData, toPacket } from './packets.ts';
 
 /**
  * Traits of A2A: a task answers every message, so a sender always knows that it arrived; a reply is an
@@ -15,7 +17,7 @@ export const a2aTraits: StackTraits = {
 };
 
 /** The task that answers a packet, for every transport and implementation. */
-export interface AnsweringTask {
+interface AnsweringTask {
   readonly taskId: string;
   readonly state: string | undefined;
   readonly packets: readonly Packet[];
@@ -67,3 +69,26 @@ export const meshCard: AgentCard = {
   defaultOutputModes: ['application/json'],
   skills: [{ id: 'packet', name: 'packet', description: 'Takes one packet', tags: ['mesh'] }],
 };
+
+/**
+ * Reads an answer in A2A's JSON; `contextId` is that of the exchange.
+ *
+ * @throws MeshError `packet` for an answer that is no task
+ */
+export function readTask(value: unknown, contextId: string): AnsweringTask {
+  const answer = parseAnswer(sendResponseSchema, value, 'answer');
+  if ('message' in answer)
+    throw new MeshError(
+      'packet',
+      `A2A: expected a task in answer, received the message ${answer.message.messageId}`,
+    );
+  const { id: taskId, status, artifacts = [] } = answer.task;
+  return {
+    taskId,
+    state: status.state,
+    packets: artifacts.map(({ artifactId: id, parts, metadata }) =>
+      toPacket({ id, contextId, data: listPartData(parts), metadata }),
+    ),
+    text: (status.message?.parts ?? []).flatMap(({ text }) => text ?? []).join(' '),
+  };
+}

@@ -16,6 +16,9 @@ import type {
 } from './stack.ts';
 import { compareEnds, mirror } from './wire-sum.ts';
 
+/** A check that every stack must pass. */
+export type StackCheck = readonly [name: string, run: (stack: Stack) => Promise<void>];
+
 /** Settings with which an experiment begins. Every factor that a stack may ignore is at its usual value. */
 export const USUAL_SETTINGS: StackSettings = {
   tls: null,
@@ -142,6 +145,19 @@ async function awaitSettled(client: StackClient, server: StackServer, proxy: () 
   return last;
 }
 
+/** Settings with which connections end after each exchange. */
+const CLOSING = { keepAliveMs: 0 };
+
+/** Returns the checks of the bytes that a stack counts, with TLS or without. */
+export function listCountingChecks(tls: TlsIdentity | null): readonly StackCheck[] {
+  const shared: readonly StackCheck[] = [
+    ['every byte is on one line, the same ones at both ends', (stack) => checkLines(stack, tls)],
+    ['a proxy between the ends counts the same bytes', (stack) => checkCountedByProxy(stack, tls)],
+    ['connections that end with each exchange are counted', (stack) => checkLines(stack, tls, CLOSING)],
+  ];
+  return tls === null ? [...shared, ['bytes are the same from run to run', checkSameBytesAgain]] : shared;
+}
+
 const inbox: Inbox = async (packet) => [createReply(packet)];
 
 /** A small payload, one of several writes and one of several TLS records, none of which compresses much. */
@@ -165,7 +181,7 @@ async function askAll({ ask }: Pair): Promise<void> {
  * @param changes with `keepAliveMs: 0` connections end with each exchange, and the end that closes one may not
  * read the other end's last bytes
  */
-export async function checkLines(
+async function checkLines(
   stack: Stack,
   tls: TlsIdentity | null,
   changes: Partial<StackSettings> = {},
@@ -206,7 +222,7 @@ function assertLines({ connections, sent, received }: WireBytes, isTls: boolean)
 }
 
 /** Checks that a forwarder which shares no code with the meter counts the same bytes. */
-export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
+async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null): Promise<void> {
   if (!takesProxy(stack)) return;
   const proxy = await openCountingProxy();
   try {
@@ -231,7 +247,7 @@ export async function checkCountedByProxy(stack: Stack, tls: TlsIdentity | null)
 }
 
 /** Checks that two runs from a fresh start have the same bytes, with the same port, as it stands in heads. */
-export async function checkSameBytesAgain(stack: Stack): Promise<void> {
+async function checkSameBytesAgain(stack: Stack): Promise<void> {
   const proxy = takesProxy(stack) ? await openCountingProxy() : undefined;
   const once = () =>
     withPair(

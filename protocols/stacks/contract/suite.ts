@@ -8,40 +8,26 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import {
-  checkCountedByProxy,
-  checkLines,
-  checkSameBytesAgain,
   createReply,
+  listCountingChecks,
   type Pair,
+  type StackCheck,
   USUAL_SETTINGS,
   withPair,
 } from './pair.ts';
 import type { Inbox, Stack, StackSettings, TlsIdentity } from './stack.ts';
 
 /**
- * A check that every stack must pass, without a test runner. Properties of one stack alone (its messages, its
- * protocol's demands) are in the test beside it.
- */
-interface StackCheck {
-  readonly name: string;
-  /** @throws AssertionError, or the error that the stack threw where it should not */
-  run(): Promise<void>;
-}
-
-/** Settings with which connections end after each exchange. */
-const CLOSING = { keepAliveMs: 0 };
-
-type Check = readonly [name: string, run: (stack: Stack) => Promise<void>];
-
-/**
- * Returns the contract for `stack`. Each check has a server and a client of its own in this process; together
- * they take about a second.
+ * Returns the contract for `stack`, without a test runner: `run` rejects with an AssertionError, or with the error
+ * that the stack threw where it should not. Each check has a server and a client of its own in this process;
+ * together they take about a second. Properties of one stack alone (its messages, its protocol's demands) are in
+ * the test beside it.
  *
  * @param tls a certificate for 127.0.0.1; without one nothing is checked over TLS
  */
-export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly StackCheck[] {
+export function listStackChecks(stack: Stack, tls: TlsIdentity | null) {
   const { oneWay, hasTls } = stack.traits;
-  const checks: readonly Check[] = [
+  const checks: readonly StackCheck[] = [
     ['packets arrive as they were, and so do their answers', (each) => checkRoundTrips(each, {})],
     ['several exchanges are under way at once', checkConcurrency],
     ['a packet that nobody answers ends with no packet', checkOneWay],
@@ -50,10 +36,7 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
     ['an exchange ends at its deadline, and the next one works', checkDeadline],
     ['an exchange ends when it is aborted, and the next one works', checkAbort],
     ['a message of several megabytes arrives, and so does its answer', checkLarge],
-    ['every byte is on one line, the same ones at both ends', (each) => checkLines(each, null)],
-    ['a proxy between the ends counts the same bytes', (each) => checkCountedByProxy(each, null)],
-    ['connections that end with each exchange are counted', (each) => checkLines(each, null, CLOSING)],
-    ['bytes are the same from run to run', checkSameBytesAgain],
+    ...listCountingChecks(null),
     ['a server that was closed is gone', checkClosed],
     ['a client says that nobody is there', checkNobodyThere],
     ...(hasTls && tls !== null ? listTlsChecks(tls) : []),
@@ -61,13 +44,12 @@ export function listStackChecks(stack: Stack, tls: TlsIdentity | null): readonly
   return checks.map(([name, run]) => ({ name, run: () => run(stack) }));
 }
 
-function listTlsChecks(tls: TlsIdentity): readonly Check[] {
-  return [
-    ['over TLS packets arrive as they were', (each) => checkRoundTrips(each, { tls }, MAX_TLS_SAMPLE_BYTES)],
-    ['over TLS every byte is on one line', (each) => checkLines(each, tls)],
-    ['over TLS connections that end are counted', (each) => checkLines(each, tls, CLOSING)],
-    ['over TLS a proxy counts the same bytes', (each) => checkCountedByProxy(each, tls)],
+function listTlsChecks(tls: TlsIdentity): readonly StackCheck[] {
+  const roundTrips: StackCheck = [
+    'packets arrive as they were, and so do their answers',
+    (each) => checkRoundTrips(each, { tls }, MAX_TLS_SAMPLE_BYTES),
   ];
+  return [roundTrips, ...listCountingChecks(tls)].map(([name, run]) => [`over TLS ${name}`, run] as const);
 }
 
 /** Maximum growth of JSON in a stack that doubles and escapes its content. */

@@ -12,12 +12,3 @@ export const SESSION_TIMEOUT_MS = 10_000;
 
 /** The mesh's one tool: it takes a packet. */
 export const PACKET_TOOL = 'mesh.packet';
-
-/** Builds the part that a client repeats in each request (basic, "`_meta`"). */
-export function buildRequestMeta(clientName: string) {
-  return {
-    'io.modelcontextprotocol/protocolVersion': MCP_REVISION,
-    'io.modelcontextprotocol/clientInfo': { name: clientName, version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-}

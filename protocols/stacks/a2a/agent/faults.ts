@@ -43,9 +43,3 @@ export function toFault(error: unknown): Fault {
 function isFault(value: unknown): value is Fault {
   return known.has(value);
 }
-
-/** Builds the details of an error (§9.5), empty for an error without a reason. */
-export function buildErrorInfo({ reason }: Fault): readonly object[] {
-  if (reason === undefined) return [];
-  return [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
-}

@@ -9,7 +9,7 @@ import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
 import { type HttpServer, listenHttp, readPath, readRequestBody, writeJson } from '../../http/http-server.ts';
 import type { PushSender } from '../agent/agent.ts';
 import { A2aAgent, type AgentCard } from '../agent/agent.ts';
-import { buildErrorInfo, createFaultError, toFault } from '../agent/faults.ts';
+import { createFaultError, toFault } from '../agent/faults.ts';
 import { encodeAnswer } from '../agent/task.ts';
 import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
@@ -154,6 +154,12 @@ async function serveJsonRpc(
     const text = JSON.stringify({ jsonrpc: '2.0', id, error: failure });
     writeLast(response, 200, text);
   }
+}
+
+/** Builds the details of an error (§9.5), empty for an error without a reason. */
+function buildErrorInfo({ reason }: ReturnType<typeof toFault>): readonly object[] {
+  if (reason === undefined) return [];
+  return [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
 }
 
 /** @throws MeshError with the fault `contentTypeNotSupported` */

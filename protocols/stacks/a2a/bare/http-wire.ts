@@ -26,9 +26,9 @@ export class HttpWire {
    * @param maxBytes maximum bytes of an answer, and of all events of a stream together
    */
   constructor(
-    dialect: HttpDialect,
     http: HttpClient,
     root: string,
+    dialect: HttpDialect = jsonRpcDialect,
     headers: Readonly<Record<string, string>> = {},
     maxBytes?: number,
   ) {
@@ -120,7 +120,7 @@ export type Operation =
     };
 
 /** Requests and answers of one of the two HTTP transports. */
-export interface HttpDialect {
+interface HttpDialect {
   readonly protocolBinding: AgentInterface['protocolBinding'];
   readonly version: '1.0' | '0.3';
   /** Returns the request for an operation, below the interface's URL. */
@@ -140,7 +140,7 @@ const answerSchema = z.object({
  * JSON-RPC (§9): one URL, and an envelope around parameters and results. An answer comes on its own request,
  * so any id will do.
  */
-export const jsonRpcDialect: HttpDialect = {
+const jsonRpcDialect: HttpDialect = {
   protocolBinding: 'JSONRPC',
   version: '1.0',
   request: ({ method, params }) => ({

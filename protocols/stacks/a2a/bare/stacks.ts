@@ -3,13 +3,13 @@ import * as z from 'zod';
 import type { Stack, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { type A2aClient, type AnsweringTask, a2aTraits, createStackClient, meshCard } from '../exchange.ts';
+import { type A2aClient, a2aTraits, createStackClient, meshCard, readTask } from '../exchange.ts';
 import { CARD_PATH } from '../interfaces.ts';
-import { parseAnswer, sendResponseSchema } from '../model.ts';
-import { listPartData, packetToMessage, toPacket } from '../packets.ts';
+import { parseAnswer } from '../model.ts';
+import { packetToMessage } from '../packets.ts';
 import { createWork } from '../work.ts';
 import { createBareAgent, serveBareHttp } from './http-server.ts';
-import { HttpWire, jsonRpcDialect, parseJsonBody } from './http-wire.ts';
+import { HttpWire, parseJsonBody } from './http-wire.ts';
 
 /** A2A over JSON-RPC without any package at either end. */
 export const a2aJsonRpcBare: Stack = meterStack({
@@ -46,14 +46,14 @@ async function connect(address: string, settings: StackSettings): Promise<A2aCli
   const http = new HttpClient(address, settings);
   try {
     const url = await findInterface(http, address, settings);
-    const wire = new HttpWire(jsonRpcDialect, http, new URL(url).pathname);
+    const wire = new HttpWire(http, new URL(url).pathname);
     return {
       async send(packet, signal) {
         // Without it the answer would repeat the request.
         const configuration = { historyLength: 0 };
         const params = { message: packetToMessage(packet), configuration };
         const answer = await wire.call({ method: 'SendMessage', params }, signal);
-        return readTask(parseAnswer(sendResponseSchema, answer, 'answer'), packet.task_id);
+        return readTask(answer, packet.task_id);
       },
       close: () => wire.close(),
     };
@@ -76,22 +76,4 @@ async function findInterface(
   const own = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'JSONRPC');
   if (own === undefined) throw new MeshError('packet', `the card at ${address} has no interface JSONRPC`);
   return own.url;
-}
-
-/** Reads an answer in A2A's JSON; `contextId` is that of the exchange. */
-function readTask(answer: z.infer<typeof sendResponseSchema>, contextId: string): AnsweringTask {
-  if ('message' in answer)
-    throw new MeshError(
-      'packet',
-      `A2A: expected a task in answer, received the message ${answer.message.messageId}`,
-    );
-  const { id: taskId, status, artifacts = [] } = answer.task;
-  return {
-    taskId,
-    state: status.state,
-    packets: artifacts.map(({ artifactId: id, parts, metadata }) =>
-      toPacket({ id, contextId, data: listPartData(parts), metadata }),
-    ),
-    text: (status.message?.parts ?? []).flatMap(({ text }) => text ?? []).join(' '),
-  };
 }

@@ -6,7 +6,7 @@ import { LOOPBACK_HOSTS, parseForeignUrl } from '@gaia-mesh/core/system/outgoing
 import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
-import { findDialect, type HttpDialect, HttpWire, type Operation, parseJsonBody } from '../bare/http-wire.ts';
+import { findDialect, HttpWire, type Operation, parseJsonBody } from '../bare/http-wire.ts';
 import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
 import { AgentReply } from './agent-reply.ts';
@@ -245,7 +245,7 @@ function parseCard(card: unknown): ForeignCard {
 
 interface KnownInterface {
   readonly url: URL;
-  readonly dialect: HttpDialect;
+  readonly dialect: NonNullable<ReturnType<typeof findDialect>>;
 }
 
 /**
@@ -290,7 +290,7 @@ function toNamedHost(url: URL, from: URL): URL {
 function openWire({ url, dialect }: KnownInterface, endpoint: ForeignAgentEndpoint): HttpWire {
   const http = new HttpClient(url.origin, HTTP_SETTINGS);
   const root = `${url.pathname}${url.search}`;
-  return new HttpWire(dialect, http, root, buildAuthorization(endpoint), endpoint.maxMessageBytes);
+  return new HttpWire(http, root, dialect, buildAuthorization(endpoint), endpoint.maxMessageBytes);
 }
 
 function buildUserMessage({ parts, taskId, contextId, traceparent }: AgentMessage): object {

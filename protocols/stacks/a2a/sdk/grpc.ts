@@ -9,9 +9,8 @@ import { meterStack } from '../../meter/metered.ts';
 import { listenGrpc } from '../../plain/listen-grpc.ts';
 import { type A2aClient, a2aTraits, createStackClient, meshCard } from '../exchange.ts';
 import { createWork } from '../work.ts';
-import { createSdkClient } from './client.ts';
-import { loadSdk } from './sdk.ts';
-import { createSdkAgent, type SdkAgent } from './server.ts';
+import { createSdkAgent, loadSdk, type SdkAgent } from './server.ts';
+import { createSdkClient } from './stacks.ts';
 
 const PURPOSE = 'the stack a2a/grpc';
 

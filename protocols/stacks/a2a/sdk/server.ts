@@ -1,13 +1,13 @@
 import type { TaskStatus } from '@a2a-js/sdk';
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import type { AgentCard } from '../agent/agent.ts';
 import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
+import { paramsSchemas, parseParams } from '../model.ts';
 import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
-import { loadExpress, loadSdk, type Sdk } from './sdk.ts';
-import { toJsonMessage, toSdkArtifact, toSdkMessage } from './shapes.ts';
 
 /** Maximum bytes of a body in express; the SDK does not pass on an option for it. */
 const EXPRESS_LIMIT_BYTES = 100 * 1024;
@@ -105,7 +105,8 @@ class WorkExecutor implements AgentExecutor {
       this.#publish(bus, event, taskId, contextId);
     };
     try {
-      const message = toJsonMessage(this.#sdk, userMessage);
+      const params = { message: this.#sdk.model.Message.toJSON(userMessage) };
+      const { message } = parseParams(paramsSchemas.send, params);
       await this.#work({ message, taskId, contextId, signal: abort.signal }, emit);
     } finally {
       this.#running.delete(taskId);
@@ -129,19 +130,20 @@ class WorkExecutor implements AgentExecutor {
 
   #publish(bus: ExecutionEventBus, event: WorkEvent, taskId: string, contextId: string): void {
     const { AgentEvent } = this.#sdk.server;
+    const { Artifact, Message } = this.#sdk.model;
     const rest = { taskId, contextId, metadata: undefined };
     switch (event.kind) {
       case 'message':
-        bus.publish(AgentEvent.message({ ...toSdkMessage(this.#sdk, event.message), contextId }));
+        bus.publish(AgentEvent.message({ ...Message.fromJSON(event.message), contextId }));
         return;
       case 'status': {
-        const message = event.message === undefined ? undefined : toSdkMessage(this.#sdk, event.message);
+        const message = event.message === undefined ? undefined : Message.fromJSON(event.message);
         bus.publish(AgentEvent.statusUpdate({ status: this.#statusOf(event.state, message), ...rest }));
         return;
       }
       case 'artifact': {
         const { append = false, lastChunk = false } = event;
-        const artifact = toSdkArtifact(event.artifact);
+        const artifact = Artifact.fromJSON(event.artifact);
         bus.publish(AgentEvent.artifactUpdate({ artifact, append, lastChunk, ...rest }));
       }
     }
@@ -151,4 +153,24 @@ class WorkExecutor implements AgentExecutor {
     const timestamp = this.#clock().toISOString();
     return { state: this.#sdk.model.taskStateFromJSON(state), message, timestamp };
   }
+}
+
+/** The packages of A2A's own SDK, which are loaded on demand. */
+export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+/** @throws MeshError `config` if it is not installed */
+export function loadSdk(purpose: string) {
+  return withPackage('@a2a-js/sdk@1', purpose, async () => ({
+    model: await import('@a2a-js/sdk'),
+    client: await import('@a2a-js/sdk/client'),
+    server: await import('@a2a-js/sdk/server'),
+  }));
+}
+
+/** @throws MeshError `config` if one of the two is not installed */
+function loadExpress(purpose: string) {
+  return withPackage('@a2a-js/sdk@1 express@5', purpose, async () => ({
+    express: (await import('express')).default,
+    handlers: await import('@a2a-js/sdk/server/express'),
+  }));
 }

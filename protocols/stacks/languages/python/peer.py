@@ -2,7 +2,7 @@
 
 Start it with the path of the channel's socket. Each line of the channel is a message in JSON: a question
 `{call, ask: {do, …}}`, its answer `{call, value}` or `{call, failed}`, or `{call, abort}`. Both ends may ask.
-`languages/language-process.ts` is the other end.
+`languages/language-stack.ts` is the other end.
 """
 
 import asyncio

@@ -3,7 +3,7 @@ import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts'
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { checkTools, packetToArguments, parseContent, parseReplies } from '../packets.ts';
-import { buildRequestMeta, MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
+import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
 
 /**
  * Calls over one transport. Messages before the response are notifications of that request, which this client
@@ -84,4 +84,13 @@ export class BareMcpClient {
       throw new MeshError('packet', `MCP: ${method}: expected a complete result of request ${id}`);
     return result;
   }
+}
+
+/** Builds the part that a client repeats in each request (basic, "`_meta`"). */
+function buildRequestMeta(clientName: string) {
+  return {
+    'io.modelcontextprotocol/protocolVersion': MCP_REVISION,
+    'io.modelcontextprotocol/clientInfo': { name: clientName, version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
 }

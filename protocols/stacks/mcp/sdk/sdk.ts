@@ -7,10 +7,16 @@ export function loadServer(purpose: string) {
   return withPackage('@modelcontextprotocol/server@2', purpose, () => import('@modelcontextprotocol/server'));
 }
 
-export function loadNodeServer(purpose: string) {
-  return withPackage('@modelcontextprotocol/node@2', purpose, () => import('@modelcontextprotocol/node'));
-}
-
 export function loadClient(purpose: string) {
   return withPackage('@modelcontextprotocol/client@2', purpose, () => import('@modelcontextprotocol/client'));
+}
+
+export async function loadStdioServer(purpose: string) {
+  const sdk = await loadServer(purpose);
+  const stdio = await withPackage(
+    '@modelcontextprotocol/server@2',
+    purpose,
+    () => import('@modelcontextprotocol/server/stdio'),
+  );
+  return { sdk, stdio };
 }

@@ -1,10 +1,11 @@
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { MCP_PATH } from '../revision.ts';
 import type { McpTool } from '../tools.ts';
-import { loadNodeServer, loadServer } from './sdk.ts';
+import { loadServer } from './sdk.ts';
 
 type SdkServer = Awaited<ReturnType<typeof loadServer>>;
 
@@ -56,4 +57,9 @@ export async function serveSdkHttp(
       await server.close();
     },
   };
+}
+
+/** @throws MeshError `config` if the package is not installed */
+function loadNodeServer(purpose: string) {
+  return withPackage('@modelcontextprotocol/node@2', purpose, () => import('@modelcontextprotocol/node'));
 }

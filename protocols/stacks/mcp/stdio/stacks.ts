@@ -11,10 +11,13 @@ import type { Inbox, Stack, StackServer } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { BareMcpClient, type McpCaller } from '../bare/client.ts';
 import { connectSdk } from '../sdk/client.ts';
+import { loadStdioServer } from '../sdk/sdk.ts';
 import { mcpHttpTraits } from '../tools.ts';
 import { readJsonLines } from './lines.ts';
-import { loadStdioServer, PURPOSE } from './serve-pipes.ts';
 import { serveInChildren } from './served-child.ts';
+
+/** Name of the stack in messages about missing packages. */
+const PURPOSE = 'the stack mcp/stdio';
 
 const mcpStdioTraits = { ...mcpHttpTraits, hasTls: false };
 
@@ -36,7 +39,7 @@ export const mcpStdioSdk: Stack = meterStack({
   traits: mcpStdioTraits,
   async serve(inbox) {
     // This process, not a child, reports a missing package.
-    await loadStdioServer();
+    await loadStdioServer(PURPOSE);
     return serveOwnChildren('sdk', inbox);
   },
   async connect(address, settings) {

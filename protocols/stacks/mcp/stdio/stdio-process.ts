@@ -9,7 +9,11 @@ import { ControlChannel, type ProcessCounts } from '../../control-channel.ts';
 import { watchPipes } from '../../meter/pipes.ts';
 import { readProcessUsage } from '../../meter/process-usage.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
-import { servePipes } from './serve-pipes.ts';
+import { loadStdioServer } from '../sdk/sdk.ts';
+import { createSdkServer } from '../sdk/server.ts';
+import { McpServer } from '../server/mcp-server.ts';
+import { createPacketTool } from '../tools.ts';
+import { serveStdio } from './bare-server.ts';
 
 const questionSchema = z.discriminatedUnion('do', [
   z.strictObject({
@@ -22,6 +26,9 @@ const questionSchema = z.discriminatedUnion('do', [
   }),
   z.strictObject({ do: z.literal('count') }),
 ]);
+
+/** Maximum bytes of a line that the SDK's reader buffers. */
+const SDK_LINE_BYTES = 10 * 1024 * 1024;
 
 const counters = { packets: 0, refused: 0 };
 
@@ -47,7 +54,7 @@ const channel: ControlChannel = new ControlChannel(socket, async (asked) => {
   if (question.do === 'count') return count();
   const { implementation, source } = question;
   const inbox = source === null ? askServingProcess : await loadInbox(source);
-  await servePipes(implementation, inbox, stdin, stdout);
+  await servePipes(implementation, inbox);
   return null;
 });
 
@@ -79,4 +86,16 @@ async function askServingProcess(...[packet, signal]: Parameters<Inbox>): Return
     .array(z.unknown())
     .parse(await channel.ask({ do: 'packet', packet }, signal))
     .map(parsePacket);
+}
+
+/** Serves the client at the other end of the pipes. */
+async function servePipes(implementation: 'sdk' | 'bare', inbox: Inbox): Promise<void> {
+  const tools = [createPacketTool(inbox)];
+  if (implementation === 'bare') {
+    void serveStdio(new McpServer({ tools }), stdin, stdout);
+    return;
+  }
+  const { sdk, stdio } = await loadStdioServer('the stack mcp/stdio');
+  const transport = new stdio.StdioServerTransport(stdin, stdout, { maxBufferSize: SDK_LINE_BYTES });
+  stdio.serveStdio(() => createSdkServer(sdk, tools), { legacy: 'reject', transport });
 }

@@ -1,7 +1,7 @@
 // Package peer has what the ends of all stacks in Go share: the control channel, planned answers, and loads.
 //
 // Each line of the channel is a message in JSON: a question {call, ask: {do, …}}, its answer {call, value} or
-// {call, failed}, or {call, abort}. Both ends may ask. languages/language-process.ts is the other end.
+// {call, failed}, or {call, abort}. Both ends may ask. languages/language-stack.ts is the other end.
 package peer
 
 import (

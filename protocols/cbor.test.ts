@@ -2,10 +2,10 @@ import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Encoder } from 'cbor-x';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { cbor } from '../cbor.ts';
-import { plainPacket, randomPackets } from '../testing/packets.ts';
-import { opened, refused } from '../testing/session.ts';
-import { sharedJson } from '../testing/shared-file.ts';
+import { cbor } from './cbor.ts';
+import { plainPacket, randomPackets } from './testing/packets.ts';
+import { opened, refused } from './testing/session.ts';
+import { sharedJson } from './testing/shared-file.ts';
 
 const { codec, peek } = opened(cbor);
 

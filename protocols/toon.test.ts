@@ -3,10 +3,10 @@ import { MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { type JsonObject, type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tryCall } from '../contract/run.ts';
-import { plainPacket } from '../testing/packets.ts';
-import { opened, refused } from '../testing/session.ts';
-import { toon } from '../toon.ts';
+import { tryCall } from './contract/run.ts';
+import { plainPacket } from './testing/packets.ts';
+import { opened, refused } from './testing/session.ts';
+import { toon } from './toon.ts';
 
 const { codec, decode, peek } = opened(toon);
 

@@ -7,15 +7,15 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { protobuf } from '../protobuf.ts';
-import { plainPacket, randomPackets } from '../testing/packets.ts';
-import { opened, refused } from '../testing/session.ts';
+import { protobuf } from './protobuf.ts';
+import { plainPacket, randomPackets } from './testing/packets.ts';
+import { opened, refused } from './testing/session.ts';
 
 const { codec, peek } = opened(protobuf);
 
 /** The fields that `mesh.proto` states. */
 const schemaFields = [
-  ...readFileSync(new URL('../mesh.proto', import.meta.url), 'utf8').matchAll(
+  ...readFileSync(new URL('./mesh.proto', import.meta.url), 'utf8').matchAll(
     /^ {2}optional (string|bytes|uint64) (\w+) = (\d+);$/gm,
   ),
 ].map(([, type = '', name = '', number]) => ({ type, name, number: Number(number) }));

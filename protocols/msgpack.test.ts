@@ -1,9 +1,9 @@
 import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { msgpack } from '../msgpack.ts';
-import { plainPacket, randomPackets } from '../testing/packets.ts';
-import { opened, refused } from '../testing/session.ts';
+import { msgpack } from './msgpack.ts';
+import { plainPacket, randomPackets } from './testing/packets.ts';
+import { opened, refused } from './testing/session.ts';
 
 const { codec, peek } = opened(msgpack);
 
