@@ -214,7 +214,7 @@ async function bundlePage() {
   const parts = {
     POLICY: policy,
     '<!-- STYLE -->': `<style>${style}</style>`,
-    '<!-- SCRIPT -->': `<!--\n${listNotices(moduleIds)}\n-->\n<script type="module">${script}</script>`,
+    '<!-- SCRIPT -->': `<!--\n${listNotices(moduleIds)}\n-->\n<script>${script}</script>`,
   };
   const html = readFileSync(path.join(folder, 'page.html'), 'utf8').replaceAll(
     /POLICY|<!-- (?:STYLE|SCRIPT) -->/g,

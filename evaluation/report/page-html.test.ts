@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fillPage } from './page-html.ts';
+import { buildRunData } from './run/run-data.ts';
+import { sampleRun } from './testing/sample-archive.ts';
 
 /** Texts that could end an element, open one, or be taken for a placeholder of the page. */
 const HOSTILE =
@@ -14,7 +16,7 @@ const textsOf = (html: string, element: RegExp) => [...html.matchAll(element)].m
 
 test('allows its own script and style by their hashes, and nothing else', () => {
   const { html, policy } = fill('a folder');
-  const scripts = textsOf(html, /<script(?: type="module")?>(.*?)<\/script>/gs);
+  const scripts = textsOf(html, /<script>(.*?)<\/script>/gs);
   const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
   expect(html).toContain(`content="${policy}"`);
@@ -27,6 +29,22 @@ test('allows its own script and style by their hashes, and nothing else', () => 
   // The page's own script never reads texts as markup.
   expect(scripts[0]).not.toMatch(/insertAdjacentHTML|document\.write|DOMParser|\beval\b|new Function/);
   expect(Buffer.byteLength(html)).toBeLessThan(500_000);
+});
+
+test('draws a run before the browser has read the contents of its packets', async () => {
+  const { html } = fillPage({
+    kind: 'run',
+    run: buildRunData(await sampleRun({ text: 'said by an agent' })),
+  });
+  const [data, script, later] = [
+    /<script type="application\/json" id="data">/,
+    /<script>/,
+    /id="later">(.*?)</,
+  ].map((mark) => mark.exec(html));
+
+  expect(data?.index).toBeLessThan(script?.index ?? 0);
+  expect(script?.index).toBeLessThan(later?.index ?? 0);
+  expect(JSON.parse(later?.[1] ?? '')).toHaveLength(3);
 });
 
 test('only the page of a running command may ask its server', () => {

@@ -6,7 +6,8 @@ import type { PageContent, PageOrigin } from './page-data.ts';
 
 /** The page that the build has made of `evaluation/viewer`, without data. */
 const PAGE = fileURLToPath(new URL('../../dist/viewer.html', import.meta.url));
-const DATA_MARK = '<!-- DATA -->';
+/** Marks of the data, and of those that the page reads when they are opened: it draws the first before it has the others. */
+const MARKS = /<!-- (DATA|LATER) -->/g;
 const NO_REQUESTS = "connect-src 'none'";
 
 /** The text of a page, and its content security policy, which the text also contains. */
@@ -31,10 +32,22 @@ export function fillPage(content: PageContent, isListed = false): Page {
   const template = readFileSync(PAGE, 'utf8');
   const [, given = ''] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(template) ?? [];
   const policy = content.kind === 'live' ? given.replace(NO_REQUESTS, "connect-src 'self'") : given;
-  const at = template.indexOf(DATA_MARK);
-  const element = `<script type="application/json" id="data">${formatEmbeddedJson({ ...content, ...origin })}</script>`;
-  const head = template.slice(0, at).replace(given, () => policy);
-  return { html: `${head}${element}${template.slice(at + DATA_MARK.length)}`, policy };
+  const [data, later] =
+    content.kind === 'run'
+      ? [{ ...content, run: { ...content.run, details: [] } }, content.run.details]
+      : [content, []];
+  const parts: Readonly<Record<string, string>> = {
+    DATA: formatElement('data', { ...data, ...origin }),
+    LATER: formatElement('later', later),
+  };
+  const html = template
+    .replace(given, () => policy)
+    .replaceAll(MARKS, (_, name: string) => parts[name] ?? '');
+  return { html, policy };
+}
+
+function formatElement(id: string, value: unknown): string {
+  return `<script type="application/json" id="${id}">${formatEmbeddedJson(value)}</script>`;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -365,8 +365,9 @@ function drawPackets(
   const toX = (time: number) => left + (time - view.from) * scale;
   const toY = (lane: number) => lane * laneHeight + laneHeight / 2 + 4;
   const start = findFrom(flow, shown, view.from);
-  /** Arrows that are drawn already, by their pixel: in a flood, one arrow stands for many. */
+  /** Arrows and narrow bars that are drawn already, by their pixels: in a flood, one stands for many. */
   const drawn = new Set<number>();
+  const bars = new Set<number>();
   const labels: Label[] = [];
   const arrows = new Map<string, Path2D>(
     [ink.muted, ink.ink, ink.final, ink.chosen].map((c) => [c, new Path2D()]),
@@ -387,10 +388,15 @@ function drawPackets(
     if (toolEnd > toolStart) {
       const x1 = toX(toolStart);
       const x2 = toX(toolEnd);
-      context.fillStyle = packet === selected ? ink.chosen : ink.tool;
-      context.beginPath();
-      context.roundRect(x1, toY(lane) - 8, Math.max(1.5, x2 - x1), 16, Math.min(4, (x2 - x1) / 2));
-      context.fill();
+      const key =
+        (Math.round(x1) * MAX_LANES + lane) * MAX_LANES + Math.min(MAX_LANES - 1, Math.round(x2 - x1));
+      if (packet === selected || x2 - x1 >= MAX_LANES - 1 || !bars.has(key)) {
+        bars.add(key);
+        context.fillStyle = packet === selected ? ink.chosen : ink.tool;
+        context.beginPath();
+        context.roundRect(x1, toY(lane) - 8, Math.max(1.5, x2 - x1), 16, Math.min(4, (x2 - x1) / 2));
+        context.fill();
+      }
       if (x2 - x1 > 56) {
         context.fillStyle = ink.card;
         context.textAlign = 'center';

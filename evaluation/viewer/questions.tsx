@@ -14,7 +14,7 @@ type Optional<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefin
 /** An attempt, or what is known of it while it is made. */
 export interface Answer extends Optional<Omit<ShownAttempt, 'final_answer' | 'use' | 'correct'>> {
   readonly final_answer?: string | null | undefined;
-  /** Whether it is right, by the scorer of the command; null where no true answer is known. */
+  /** True if the scorer of the command calls it right; null where no true answer is known. */
   readonly correct: boolean | null;
   readonly use?: Use | undefined;
 }

@@ -33,8 +33,8 @@ export interface RunData {
   readonly results: readonly AnswerRow[];
   /** null for a run that was too long to be recorded. */
   readonly packets: PacketColumns | null;
-  /** A JSON list of the contents of the first packets, each a JSON text. The page parses it when a packet is opened. */
-  readonly details: string;
+  /** The contents of the first packets as JSON; the page of a file has them apart from its other data. */
+  readonly details: readonly string[];
   /** Sentences on the parts of the run that the page lacks. */
   readonly notes: readonly string[];
   readonly logs: ArchivedRun['logs'];
@@ -69,7 +69,7 @@ export function buildRunData(run: ArchivedRun): RunData {
       ? [`The page holds the first ${count(held)} of ${count(all)} ${what}; the archive has them all.`]
       : [];
   const notes = noteLeft('answers', shown.length, results.length);
-  if (recording === null) return { ...common, notes, tasks: [], packets: null, details: '[]' };
+  if (recording === null) return { ...common, notes, tasks: [], packets: null, details: [] };
   const entries = sortEntries(recording.packets).slice(0, MAX_PACKETS);
   const documents = Map.groupBy(entries, ({ packet }) => packet.task_id);
   const ids = [...documents.keys()];
@@ -81,7 +81,7 @@ export function buildRunData(run: ArchivedRun): RunData {
       question: readQuestion(documents.get(id)?.find(({ cause }) => cause === null)),
     })),
     packets: toColumns(recording, entries),
-    details: JSON.stringify(details),
+    details,
     notes: [
       ...notes,
       ...listCaveats(recording).map((text) => toOneLine(text, 300)),

@@ -65,7 +65,7 @@ export function RunPage({ run }: { readonly run: RunData }) {
             packets={packets}
             task={task}
             onTask={setTask}
-            load={async (packet) => readDetails(run)[packet] ?? null}
+            load={async (packet) => readDetails(run, packet)}
           />
         )}
         {metrics.tasks > 1
@@ -198,13 +198,12 @@ function listQuestions({ results, tasks }: RunData): QuestionRow[] {
 
 const toRight = (score: number | null) => (score === null ? null : score === 1);
 
-const detailsOfRuns = new WeakMap<RunData, readonly string[]>();
+let later: readonly string[] | undefined;
 
-/** Parses the contents of a run's packets on the first call. */
-function readDetails(run: RunData): readonly string[] {
-  const details: readonly string[] = detailsOfRuns.get(run) ?? JSON.parse(run.details);
-  detailsOfRuns.set(run, details);
-  return details;
+/** Returns the content of a packet, which a page of a file has after its script. */
+function readDetails({ details }: RunData, packet: number): string | null {
+  later ??= JSON.parse(document.getElementById('later')?.textContent ?? '[]') as readonly string[];
+  return details[packet] ?? later[packet] ?? null;
 }
 
 /** The parts of the time, each with its description and colour: the thinking first, then the mesh. */

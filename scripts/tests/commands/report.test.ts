@@ -24,14 +24,13 @@ describe('report', () => {
     expect(stderr).toMatch(/^written: \d+ kB\n$/);
 
     const metrics = readMetrics(out);
-    const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(
-      readFileSync(page, 'utf8'),
-    );
-    const { run } = JSON.parse(data?.[1] ?? '');
+    const elements = [
+      ...readFileSync(page, 'utf8').matchAll(/<script type="application\/json" id="\w+">(.*?)<\/script>/gs),
+    ];
+    const [{ run }, details] = elements.map(([, json = '']) => JSON.parse(json));
     expect(run.made).toMatchObject({ command: expect.stringContaining('run bench -- --port-base auto') });
     expect(run.metrics).toMatchObject({ run_id: metrics.run_id, answer: metrics.answer });
     const { packets } = run;
-    const details = JSON.parse(run.details);
     expect(packets.at).toHaveLength(metrics.ledger.total.packets);
     expect(JSON.parse(details.at(-1))).toMatchObject({ payload: { answer: metrics.answer } });
     expect(packets.final).toEqual([packets.at.length - 1]);
