@@ -1,8 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackTraits } from '@gaia-mesh/stacks/contract/stack.ts';
 import { expect, test } from 'vitest';
-import { combineArms, DEFAULT_SETTINGS, parseFactors, toStackSettings } from './arms.ts';
-import { chooseStacks } from './chosen-stacks.ts';
+import { chooseStacks, combineArms, DEFAULT_SETTINGS, parseFactors, toStackSettings } from './arms.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
 
 function findStack(name: string, more: Partial<Stack> = {}, traits: Partial<StackTraits> = {}): Stack {

@@ -4,7 +4,7 @@ import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { StackArm } from '../comparison-file.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
-import { Pair, type PairLoad, type PairOptions } from './peers/pair.ts';
+import { Pair, type PairOptions } from './peers/pair.ts';
 import type { CpuUs, Part, PlannedExchange } from './peers/protocol.ts';
 
 /** The load of one pair of fresh processes. */
@@ -35,7 +35,7 @@ export interface Round {
 }
 
 /** Bytes of one pass through all exchanges with an answer, and one through all others, on a session in use. */
-export interface CountedBytes {
+interface CountedBytes {
   readonly answered: WireBytes;
   readonly oneWay: WireBytes;
   /** Additional bytes of the first pass: connections that open and tables that fill at first use. */
@@ -231,9 +231,9 @@ function subtractFraming(first: DirectionBytes, second: DirectionBytes): number 
   return Math.max(0, first.tls + first.head - second.tls - second.head);
 }
 
-async function warmUp(pair: Pair, { budgetMs, maxInFlight }: PairProtocol): Promise<PairLoad> {
+async function warmUp(pair: Pair, { budgetMs, maxInFlight }: PairProtocol): Promise<void> {
   const concurrency = Math.min(WARM_UP_CONCURRENCY, maxInFlight);
-  return pair.play({ kind: 'closed', count: MAX_COUNT, concurrency, maxMs: budgetMs * WARM_UP });
+  await pair.play({ kind: 'closed', count: MAX_COUNT, concurrency, maxMs: budgetMs * WARM_UP });
 }
 
 async function playRound(

@@ -12,7 +12,7 @@ import type { MeasuredArms } from '../../experiment.ts';
 import { describeExperiment, judgeArms, roundSamples } from '../../judged-arms.ts';
 import { describeRecording } from '../../recording.ts';
 import type { Arm } from '../arms.ts';
-import { type CountedBytes, findKnee, type Invocation, medianLatency, type Round } from '../invocation.ts';
+import { findKnee, type Invocation, medianLatency, type Round } from '../invocation.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
 import type { Workload } from '../workload.ts';
 
@@ -166,7 +166,7 @@ function summarizeBytes(
 }
 
 /** Formats the bytes of a pass for comparison. It excludes the set-up, because a TLS handshake has signatures of varying lengths. */
-function passText({ answered, oneWay }: CountedBytes): string {
+function passText({ answered, oneWay }: NonNullable<Invocation['bytes']>): string {
   return JSON.stringify([answered, oneWay]);
 }
 

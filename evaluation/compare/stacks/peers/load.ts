@@ -1,5 +1,5 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Load, PlayResult } from './protocol.ts';
+import type { Load, Reply } from './protocol.ts';
 
 /** One exchange, ready to begin: its time includes neither its preparation nor the check of its answer. */
 interface Prepared {
@@ -20,14 +20,14 @@ const MAX_WAITING = 512;
 const SPIN_MS = 1.5;
 
 /** Plays a load to its end; a rejected exchange ends it. */
-export function play(load: Load, prepare: Prepare): Promise<PlayResult> {
+export function play(load: Load, prepare: Prepare): Promise<Reply<'play'>> {
   return load.kind === 'closed' ? playClosedLoop(load, prepare) : openLoop(load, prepare);
 }
 
 async function playClosedLoop(
   { count, concurrency, maxMs }: Extract<Load, { kind: 'closed' }>,
   prepare: Prepare,
-): Promise<PlayResult> {
+): Promise<Reply<'play'>> {
   const timesUs: number[] = [];
   const startMs = performance.now();
   let next = 0;
@@ -55,7 +55,7 @@ async function playClosedLoop(
 async function openLoop(
   { count, ratePerS, maxMs, maxWaiting = MAX_WAITING }: Extract<Load, { kind: 'open' }>,
   prepare: Prepare,
-): Promise<PlayResult> {
+): Promise<Reply<'play'>> {
   const gapMs = 1000 / ratePerS;
   const timesUs: number[] = [];
   const waiting = new Set<Promise<void>>();

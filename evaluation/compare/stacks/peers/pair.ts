@@ -10,20 +10,15 @@ import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { NetworkProcess } from '@gaia-mesh/core/transports/network/network-process.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
 import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import * as z from 'zod';
+import type * as z from 'zod';
 import {
   answerSchema,
   type Command,
   type CommandOf,
-  type Counted,
   type CpuUs,
-  connectedSchema,
-  countedSchema,
   type Load,
-  type Play,
-  type PlayResult,
-  playedSchema,
-  servedSchema,
+  type Reply,
+  replySchemas,
 } from './protocol.ts';
 
 /** The exchanges that a pair plays, and the network between its ends. */
@@ -31,7 +26,7 @@ export interface PairOptions extends CommandOf<'serve'> {
   readonly network?: Network | null;
 }
 
-export interface PairLoad extends PlayResult {
+interface PairLoad extends Reply<'play'> {
   readonly client: CpuUs;
   readonly server: CpuUs;
   /** Bytes that the connections carried, as the client's side. */
@@ -114,7 +109,7 @@ export class Pair {
    *
    * @throws MeshError `packet` if unplanned packets came, or the ends do not agree on their bytes
    */
-  async play(load: Load, more: Partial<Pick<Play, 'part' | 'from'>> = {}): Promise<PairLoad> {
+  async play(load: Load, more: Partial<Pick<CommandOf<'play'>, 'part' | 'from'>> = {}): Promise<PairLoad> {
     const [clientBefore, serverBefore] = await this.count();
     const played = await this.#client.play({
       part: 'answered',
@@ -132,7 +127,7 @@ export class Pair {
   }
 
   /** Counts client and server. */
-  async count(): Promise<readonly [Counted, Counted]> {
+  async count(): Promise<readonly [Reply<'count'>, Reply<'count'>]> {
     return Promise.all([this.#client.count(), this.#server.count()]);
   }
 
@@ -170,20 +165,20 @@ async function awaitAgreement(
   }
 }
 
-function compareCounts({ client }: Counted, { server }: Counted) {
+function compareCounts({ client }: Reply<'count'>, { server }: Reply<'count'>) {
   return compareEnds(client, server);
 }
 
-function explainMissing({ arrived, strangers }: Counted, expected: number): string | undefined {
+function explainMissing({ arrived, strangers }: Reply<'count'>, expected: number): string | undefined {
   if (strangers > 0) return `${strangers} unexpected packets arrived`;
   return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
 }
 
 function subtractCpuCounts(
-  clientBefore: Counted,
-  serverBefore: Counted,
-  client: Counted,
-  server: Counted,
+  clientBefore: Reply<'count'>,
+  serverBefore: Reply<'count'>,
+  client: Reply<'count'>,
+  server: Reply<'count'>,
 ): { readonly client: CpuUs; readonly server: CpuUs } {
   return {
     client: subtractCpu([client.cpuUs, client.startedUs], [clientBefore.cpuUs, clientBefore.startedUs]),
@@ -198,8 +193,6 @@ function subtractCpu(after: readonly CpuUs[], before: readonly CpuUs[]): CpuUs {
     system: Math.max(0, sum(after, 'system') - sum(before, 'system')),
   };
 }
-
-const closedSchema = z.strictObject({});
 
 /** Bytes of a process's standard error that are kept, to show them if it fails. */
 const STDERR_BYTES = 4 * 1024;
@@ -228,27 +221,27 @@ class PeerProcess {
   }
 
   /** Serves a stack and returns the address that clients connect to. */
-  async serve(command: CommandOf<'serve'>): Promise<z.infer<typeof servedSchema>> {
-    return this.#ask({ do: 'serve', ...command }, servedSchema, AGENT_START_TIMEOUT_MS);
+  serve(command: CommandOf<'serve'>): Promise<Reply<'serve'>> {
+    return this.#ask('serve', command, AGENT_START_TIMEOUT_MS);
   }
 
-  async connect(command: CommandOf<'connect'>): Promise<z.infer<typeof connectedSchema>> {
-    return this.#ask({ do: 'connect', ...command }, connectedSchema, AGENT_START_TIMEOUT_MS);
+  connect(command: CommandOf<'connect'>): Promise<Reply<'connect'>> {
+    return this.#ask('connect', command, AGENT_START_TIMEOUT_MS);
   }
 
-  async play(command: Omit<Play, 'do'>): Promise<PlayResult> {
+  play(command: CommandOf<'play'>): Promise<Reply<'play'>> {
     const { load } = command;
     const ms = load.kind === 'closed' ? load.maxMs : (load.count / load.ratePerS) * 1000;
-    return this.#ask({ do: 'play', ...command }, playedSchema, ms + SLACK_MS);
+    return this.#ask('play', command, ms + SLACK_MS);
   }
 
-  async count(): Promise<Counted> {
-    return this.#ask({ do: 'count' }, countedSchema, SLACK_MS);
+  count(): Promise<Reply<'count'>> {
+    return this.#ask('count', {}, SLACK_MS);
   }
 
   /** Stops the process after it has closed its stack; kills it if it does not exit. */
   async stop(): Promise<void> {
-    await this.#ask({ do: 'close' }, closedSchema, AGENT_STOP_TIMEOUT_MS).catch(() => undefined);
+    await this.#ask('close', {}, AGENT_STOP_TIMEOUT_MS).catch(() => undefined);
     await this.#calls.stop();
   }
 
@@ -256,8 +249,13 @@ class PeerProcess {
     this.#calls.kill();
   }
 
-  async #ask<T>(command: Command, schema: z.ZodType<T>, patienceMs: number): Promise<T> {
-    return schema.parse(await this.#calls.ask({ command }, command.do, patienceMs));
+  async #ask<Name extends Command['do']>(
+    name: Name,
+    command: CommandOf<Name>,
+    patienceMs: number,
+  ): Promise<Reply<Name>> {
+    const schemas: { readonly [Own in Command['do']]: z.ZodType<Reply<Own>> } = replySchemas;
+    return schemas[name].parse(await this.#calls.ask({ command: { do: name, ...command } }, name, patienceMs));
   }
 
   #answered(message: unknown): void {

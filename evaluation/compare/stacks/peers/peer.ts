@@ -15,13 +15,12 @@ import {
 } from './planned-inbox.ts';
 import {
   type Command,
-  type Counted,
+  type CommandOf,
   commandSchema,
   type Part,
   type PlannedExchange,
-  type Play,
-  type PlayResult,
-  playedSchema,
+  type Reply,
+  replySchemas,
   type StackRef,
 } from './protocol.ts';
 
@@ -88,7 +87,7 @@ class Peer {
     return { ms };
   }
 
-  async #play({ part, from, load }: Play): Promise<PlayResult> {
+  async #play({ part, from, load }: CommandOf<'play'>): Promise<Reply<'play'>> {
     if (this.#connected === undefined) throw new MeshError('usage', 'nothing is connected');
     const { client, parts } = this.#connected;
     const sequence = parts[part];
@@ -96,7 +95,7 @@ class Peer {
     if (exchanges.length === 0) throw new MeshError('usage', `there are no exchanges that are ${part}`);
     const first = from ?? sequence.next;
     if (client.play !== undefined) {
-      const played = playedSchema.parse(await client.play({ exchanges, first, load }));
+      const played = replySchemas.play.parse(await client.play({ exchanges, first, load }));
       // Like here, an exchange that was begun is not begun again.
       sequence.next = first + played.count;
       return played;
@@ -115,7 +114,7 @@ class Peer {
     });
   }
 
-  async #count(): Promise<Counted> {
+  async #count(): Promise<Reply<'count'>> {
     const started = await (this.#server?.server ?? this.#connected?.client)?.ask?.();
     const own = readProcessUsage();
     const { server, planned } = this.#server ?? {};

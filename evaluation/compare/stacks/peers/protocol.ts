@@ -118,11 +118,8 @@ export const commandSchema = z.discriminatedUnion('do', [
 export type Command = z.infer<typeof commandSchema>;
 /** A command's own fields. */
 export type CommandOf<Name extends Command['do']> = Omit<Extract<Command, { do: Name }>, 'do'>;
-export type Play = z.infer<typeof playSchema>;
 
-export const servedSchema = z.strictObject({ address: z.string(), port: z.int().optional() });
-export const connectedSchema = z.strictObject({ ms: amount });
-export const playedSchema = z.strictObject({
+const playedSchema = z.strictObject({
   /** Completed exchanges. */
   count: z.int().nonnegative(),
   elapsedMs: amount,
@@ -133,13 +130,12 @@ export const playedSchema = z.strictObject({
   /** True if too many exchanges were waiting: the rate exceeded the capacity of the ends, and the load was stopped. */
   isOverloaded: z.boolean(),
 });
-export type PlayResult = z.infer<typeof playedSchema>;
 
 const cpuSchema = z.strictObject({ user: amount, system: amount });
 /** CPU time, microseconds. */
 export type CpuUs = z.infer<typeof cpuSchema>;
 
-export const countedSchema = z.strictObject({
+const countedSchema = z.strictObject({
   /** Bytes of this process's server or client; null if it has none. */
   server: wireSchema.nullable(),
   client: wireSchema.nullable(),
@@ -151,7 +147,16 @@ export const countedSchema = z.strictObject({
   startedUs: cpuSchema,
   rssBytes: amount,
 });
-export type Counted = z.infer<typeof countedSchema>;
+
+/** Schemas of the replies to the commands. */
+export const replySchemas = {
+  serve: z.strictObject({ address: z.string(), port: z.int().optional() }),
+  connect: z.strictObject({ ms: amount }),
+  play: playedSchema,
+  count: countedSchema,
+  close: z.strictObject({}),
+} satisfies Readonly<Record<Command['do'], z.ZodType>>;
+export type Reply<Name extends Command['do']> = z.infer<(typeof replySchemas)[Name]>;
 
 export const answerSchema = z.union([
   z.strictObject({ call: z.int(), value: z.unknown() }),
