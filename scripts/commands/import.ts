@@ -14,8 +14,7 @@ import {
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { findFormat, formatNames } from '@gaia-mesh/evaluation/traffic/formats.ts';
-import { type ImportReport, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
+import { findFormat, formatNames, importTraffic } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defineOptions } from '../command-line/options.ts';
@@ -51,7 +50,7 @@ function run({ file, format, as = format, out, json }: z.output<typeof importTab
 /** Maximum names of agents shown; a log may have a thousand. */
 const MAX_SHOWN = 12;
 
-function formatImportReport(report: ImportReport, out: string): string[] {
+function formatImportReport(report: ReturnType<typeof importTraffic>['report'], out: string): string[] {
   const { format, detected_by, packets, tasks, agents, payload_bytes, guessed, dropped } = report;
   const told = detected_by === null ? '' : ` (by ${toOneLine(detected_by, 60)})`;
   const more = agents.length > MAX_SHOWN ? `, and ${agents.length - MAX_SHOWN} more` : '';

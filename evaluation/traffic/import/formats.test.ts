@@ -6,8 +6,13 @@ import { MAX_DECODED_VALUES } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FormatName, findFormat, formatNames } from '../formats.ts';
-import { buildRecording, importTraffic } from '../import-traffic.ts';
+import {
+  buildRecording,
+  type FormatName,
+  findFormat,
+  formatNames,
+  importTraffic,
+} from '../import-traffic.ts';
 import { ImportNotes } from '../message.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-import-'));
