@@ -5,10 +5,10 @@ import { deriveBatchPaths } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
 import { summarize, type TeamSummary } from '../results/summary.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from './journal/batch-head.ts';
-import { openJournal, type ReadJournal } from './journal/journal.ts';
+import { openJournal } from './journal/journal.ts';
 
 /** A batch read from its files: its questions, and the result of each finished attempt. */
-export interface FinishedBatch extends Pick<ReadJournal, 'read'> {
+export interface FinishedBatch extends Pick<ReturnType<typeof openJournal>, 'read'> {
   readonly head: BatchHead;
   readonly questions: readonly Question[];
 }

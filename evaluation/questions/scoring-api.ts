@@ -27,7 +27,7 @@ const FILE_TIMEOUT_MS = 300_000;
 const MAX_RETRIES = 5;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-export interface Submission {
+interface Submission {
   readonly username: string;
   readonly agent_code: string;
   readonly answers: readonly { readonly task_id: string; readonly submitted_answer: string }[];

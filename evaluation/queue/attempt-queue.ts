@@ -66,7 +66,7 @@ export interface Claim extends JobAttempt {
   readonly key: Pick<AttemptKey, 'task_id' | 'cycle'>;
 }
 
-export interface WorkerState {
+interface WorkerState {
   readonly id: string;
   readonly slots: number;
   readonly running: number;

@@ -17,7 +17,7 @@ import { findFileFault } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { printError } from '../terminal/print.ts';
-import { type AttemptQueue, type WorkerState, waitOutFaults } from './attempt-queue.ts';
+import { type AttemptQueue, waitOutFaults } from './attempt-queue.ts';
 import { buildQueuedPlan, hashContent, planQueuedBatch, type QueuedQuestion } from './queued-plan.ts';
 
 /** Milliseconds between two looks for results. */
@@ -240,7 +240,7 @@ class WorkerWatch {
     this.#note = note;
   }
 
-  show(workers: readonly WorkerState[]): void {
+  show(workers: Awaited<ReturnType<AttemptQueue['listWorkers']>>): void {
     const ids = new Set(workers.map(({ id }) => id));
     for (const { id, slots, refuses } of workers) {
       if (!this.#there.has(id))

@@ -70,7 +70,6 @@ export const queuedPlanSchema = z.strictObject({
 
 export type QueuedPlan = z.infer<typeof queuedPlanSchema>;
 export type QueuedQuestion = QueuedPlan['questions'][number];
-export type QueuedTeam = QueuedPlan['teams'][number];
 
 /** Builds the record of a plan whose files are in the database already. */
 export function buildQueuedPlan(

@@ -24,7 +24,6 @@ import {
   listLocalParts,
   type QueuedPlan,
   type QueuedQuestion,
-  type QueuedTeam,
   toQuestion,
 } from './queued-plan.ts';
 
@@ -153,7 +152,10 @@ export class Worker {
    *
    * @throws MeshError if this worker cannot answer as this team
    */
-  async #plan(batch: string, { team, model, prompt_version }: QueuedTeam): Promise<PlannedTeam> {
+  async #plan(
+    batch: string,
+    { team, model, prompt_version }: QueuedPlan['teams'][number],
+  ): Promise<PlannedTeam> {
     const local = listLocalParts(team);
     if (local.length > 0 && !this.#setup.trusts)
       throw new MeshError(

@@ -24,7 +24,7 @@ interface PartSummary {
 }
 
 /** The output of `bench --tasks --json`. Model usage is present only in runs with a model. */
-export interface BenchSummary extends PartSummary, Partial<ModelSums> {
+interface BenchSummary extends PartSummary, Partial<ModelSums> {
   readonly run_id: string;
   readonly team: string;
   readonly adapter: string;

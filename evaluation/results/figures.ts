@@ -9,9 +9,7 @@ import type { StatusCounts, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-cl
 import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
-import type { Interval } from '../statistics/inference/confidence.ts';
-import { computeWilson } from '../statistics/inference/confidence.ts';
-import type { KnownGap } from './failures/known-gap.ts';
+import { computeWilson, type Interval } from '../statistics/inference/confidence.ts';
 
 /**
  * Resources that answers took. `cost` is in US dollars, null if a price is not known; `bytes` are counted on the wire; time is in
@@ -113,7 +111,7 @@ export interface WorkFigures {
     /** Failures by role, if the team reports the role. */
     readonly by_role: Readonly<Record<string, number>>;
     /** Wrong and failed attempts by known weaknesses (OV-47). */
-    readonly by_gap: Readonly<Partial<Record<KnownGap, number>>>;
+    readonly by_gap: Readonly<Partial<Record<NonNullable<Attempt['gap']>, number>>>;
     /** The first attempt that failed or timed out, with its reason, which often explains the others. */
     readonly first: { readonly task_id: string; readonly reason: string } | null;
   };
@@ -143,7 +141,7 @@ export class AttemptSum {
   readonly #tools = new Map<string, { count: number; failed: number }>();
   readonly #usage = new UsageBook();
   readonly #byRole = new Map<string, number>();
-  readonly #byGap = new Map<KnownGap, number>();
+  readonly #byGap = new Map<NonNullable<Attempt['gap']>, number>();
   #models: ModelSums | undefined;
   #tokens: TokenLedgerFigures | undefined;
   #firstFailure: WorkFigures['failures']['first'] = null;

@@ -8,7 +8,7 @@ import { type Attempt, attemptSchema, getUse } from '../attempts/attempt.ts';
 import type { Journal } from '../batch/journal/journal.ts';
 import { type GaiaPaths, nameTeamFile } from '../plan/batch-places.ts';
 import type { Question } from '../questions/question.ts';
-import type { ScoringApi, Submission, SubmissionScore } from '../questions/scoring-api.ts';
+import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
 import { answerUseSchema } from '../store/answer-use.ts';
 
 /** The finished results to write, in the order of teams and questions. */
@@ -161,7 +161,7 @@ function formatLeaderboardLine({ task_id, final_answer, reasoning_trace }: Attem
 function buildSubmission(
   who: { readonly username: string; readonly agentCode: string },
   results: Iterable<Attempt>,
-): Submission {
+) {
   const answers = [...results].map(({ task_id, final_answer }) => ({
     task_id,
     submitted_answer: final_answer,

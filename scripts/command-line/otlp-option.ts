@@ -8,7 +8,7 @@ import { EXIT } from './exit-code.ts';
  * Exports the archive of a run that has ended, and returns whether the collector has it. When the collector is unreachable, the
  * results stay and the exit code reports the failure.
  */
-export type ExportRun = (archive: string, name?: string) => Promise<boolean>;
+type ExportRun = (archive: string, name?: string) => Promise<boolean>;
 
 /**
  * Checks `--otlp` before the run starts and returns the exporter. Without the option, no module of OpenTelemetry is

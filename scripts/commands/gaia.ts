@@ -42,7 +42,7 @@ import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { loadKeys } from '../command-line/load-keys.ts';
 import { defineOptions } from '../command-line/options.ts';
-import { type ExportRun, runExporter } from '../command-line/otlp-option.ts';
+import { runExporter } from '../command-line/otlp-option.ts';
 import { resumption } from '../command-line/resume-command.ts';
 import { formatDone, printWarnings } from '../command-line/warnings.ts';
 import { openWatch } from '../command-line/watching.ts';
@@ -167,7 +167,7 @@ interface RunContext {
   readonly settle: SettleComparison;
   /** The results page, with `--write`. */
   readonly resultsPage: string | undefined;
-  readonly exportRun: ExportRun;
+  readonly exportRun: Awaited<ReturnType<typeof runExporter>>;
   readonly signal: AbortSignal;
   readonly watch: Watch | undefined;
 }

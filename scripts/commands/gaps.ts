@@ -11,7 +11,7 @@ import {
   text,
   wholeNumber,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { type JudgedAnswers, judgeAnswers } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
+import { judgeAnswers } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
 import { openStore, resolveStoreFile } from '@gaia-mesh/evaluation/store/open-store.ts';
 import type { Store } from '@gaia-mesh/evaluation/store/store.ts';
 import {
@@ -182,7 +182,8 @@ function describeState(record: StoredGapRecord): string {
 }
 
 /** The effect of a gap record on questions other than the one that it was made from. */
-interface GapEffect extends Pick<JudgedAnswers, 'questions' | 'difference' | 'low' | 'high'> {
+interface GapEffect
+  extends Pick<ReturnType<typeof judgeAnswers>[number], 'questions' | 'difference' | 'low' | 'high'> {
   readonly verdict: string;
   /** Questions that were right in the last attempt without the record, and in the first one with it. */
   readonly right_without: number;

@@ -1,10 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
-import {
-  measureAdapters,
-  type PlannedArm,
-  sampleAdapter,
-} from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
+import { measureAdapters, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
@@ -25,7 +21,7 @@ export async function planAdapters(options: CompareOptions): Promise<ComparisonP
   const recording = await loadRecording(options.recording);
   const [baseline, ...others] = (numbers.length > 0 ? numbers : [recording.header.agents.length]).flatMap(
     (agents) =>
-      adapters.map((adapter): PlannedArm => {
+      adapters.map((adapter) => {
         const name = numbers.length > 1 ? `${adapter.name} agents=${agents}` : adapter.name;
         return { name, adapter, agents };
       }),

@@ -1,8 +1,12 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { Experiment } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
-import { type Arm, combineArms, parseFactors } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
-import { chooseStacks } from '@gaia-mesh/evaluation/compare/stacks/chosen-stacks.ts';
+import {
+  type Arm,
+  chooseStacks,
+  combineArms,
+  parseFactors,
+} from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
 import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';

@@ -157,7 +157,7 @@ export class Journal {
 }
 
 /** The results of a batch that is finished, interrupted or still running. */
-export interface ReadJournal {
+interface ReadJournal {
   /** Reads a result, or returns undefined if the attempt is not finished; a batch may be larger than memory. */
   readonly read: (key: AttemptKey) => Attempt | undefined;
   close(): void;

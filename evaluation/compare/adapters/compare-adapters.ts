@@ -24,7 +24,7 @@ import { describeRecording } from '../recording.ts';
 type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
 /** An adapter with a number of agents that receive its packets. */
-export interface PlannedArm {
+interface PlannedArm {
   /** `json`, or `json agents=4` where numbers of agents are compared. */
   readonly name: string;
   readonly adapter: ProtocolAdapter;

@@ -16,7 +16,7 @@ import {
   toOneLine,
   wrapText,
 } from '../../terminal/table.ts';
-import type { BenchOutcome, BenchSummary } from '../bench-summary.ts';
+import type { BenchOutcome } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 import { formatCycles } from './batch-table.ts';
 import { listHopColumns, listHopRows } from './hop-columns.ts';
@@ -100,7 +100,7 @@ function formatTimeCells({ time_us, elapsed_ms }: RunMetrics): [string, string] 
 /** A row of scores: all tasks, or a part of them. */
 interface PartRow {
   readonly name: string;
-  readonly part: Pick<BenchSummary, 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>;
+  readonly part: Pick<BenchOutcome['json'], 'tasks' | 'answered' | 'normalized_em' | 'f1' | 'rouge_l'>;
   readonly interval: Interval | null;
 }
 
@@ -132,7 +132,7 @@ function createScoreColumn(
   };
 }
 
-const PACE_COLUMNS: readonly Column<BenchSummary & RunMetrics>[] = [
+const PACE_COLUMNS: readonly Column<BenchOutcome['json'] & RunMetrics>[] = [
   { key: 'tasks_per_s', header: 'tasks/s', value: ({ tasks_per_s }) => tasks_per_s, digits: 1 },
   { key: 'p50_ms', header: 'p50 ms', value: ({ p50_ms }) => p50_ms, digits: 1 },
   { key: 'p95_ms', header: 'p95 ms', value: ({ p95_ms }) => p95_ms, digits: 1 },
@@ -183,7 +183,7 @@ export function formatBatchReport(
   ].join('\n');
 }
 
-function formatResumed({ resumed, tasks }: BenchSummary): string[] {
+function formatResumed({ resumed, tasks }: BenchOutcome['json']): string[] {
   if (resumed === undefined) return [];
   return [
     `Resumed   ${count(resumed)} of ${count(tasks)} tasks were finished before; traffic is that of the others.`,
@@ -191,7 +191,7 @@ function formatResumed({ resumed, tasks }: BenchSummary): string[] {
   ];
 }
 
-function formatCached({ cached, cached_use, tasks }: BenchSummary): string[] {
+function formatCached({ cached, cached_use, tasks }: BenchOutcome['json']): string[] {
   if (cached === undefined || cached_use === undefined) return [];
   const from = `Cached    ${count(cached)} of ${count(tasks)} answers are from the cache and took nothing in this run`;
   const { tokens, cost, packets, bytes, seconds } = cached_use;

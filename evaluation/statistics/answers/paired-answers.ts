@@ -16,7 +16,7 @@ export interface PairedAttempts {
   readonly attempts: number;
 }
 
-export interface JudgedAnswers {
+interface JudgedAnswers {
   readonly questions: number;
   /** Questions that the other team got right more often than the baseline, and less often. */
   readonly won: number;
