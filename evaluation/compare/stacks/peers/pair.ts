@@ -255,7 +255,9 @@ class PeerProcess {
     patienceMs: number,
   ): Promise<Reply<Name>> {
     const schemas: { readonly [Own in Command['do']]: z.ZodType<Reply<Own>> } = replySchemas;
-    return schemas[name].parse(await this.#calls.ask({ command: { do: name, ...command } }, name, patienceMs));
+    return schemas[name].parse(
+      await this.#calls.ask({ command: { do: name, ...command } }, name, patienceMs),
+    );
   }
 
   #answered(message: unknown): void {
