@@ -1,12 +1,11 @@
-// Fits the chance of the reader's answers (tools/reader/chance.ts) and prints its weights, and what each threshold would
+// Fits the chance of the reader's answers (tools/reader/reason.ts) and prints its weights, and what each threshold would
 // come to. Usage: node lab/training/train-chance.ts --data DIR
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { computeChanceFactors, viewAsked } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { splitSentences } from '@gaia-mesh/reader/language/sentence-split.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
-import { rankShares } from '@gaia-mesh/reader/reason.ts';
+import { computeChanceFactors, rankShares, viewAsked } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { fitLogistic } from './held-out.ts';

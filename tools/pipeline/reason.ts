@@ -1,8 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { chooseMinChance } from '@gaia-mesh/reader/chance.ts';
-import { chooseAnswer, explainUnsure } from '@gaia-mesh/reader/reason.ts';
+import { chooseAnswer, chooseMinChance, explainUnsure } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer, findNonAnswer } from '../answers/clean-answer.ts';

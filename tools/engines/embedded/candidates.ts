@@ -1,9 +1,8 @@
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
-import { chooseMinChance } from '@gaia-mesh/reader/chance.ts';
 import { extractSentences } from '@gaia-mesh/reader/extract.ts';
 import { listStems } from '@gaia-mesh/reader/language/words.ts';
 import { parseQuestion } from '@gaia-mesh/reader/question.ts';
-import { explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
+import { chooseMinChance, explainUnsure, rankAnswers } from '@gaia-mesh/reader/reason.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';

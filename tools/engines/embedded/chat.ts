@@ -1,5 +1,5 @@
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
-import { MIN_CHANCE } from '@gaia-mesh/reader/chance.ts';
+import { MIN_CHANCE } from '@gaia-mesh/reader/reason.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { type Candidate, type Candidates, findCandidates } from './candidates.ts';
 import { type InboundConversation, parseConversation } from './conversation.ts';

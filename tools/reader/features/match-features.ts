@@ -1,4 +1,4 @@
-// Features that relate a candidate span to the question's words; numbered from 301 on, see span-features.ts.
+// Features that relate a candidate span to the question's words; numbered from 301 on, see span-scorer.ts.
 
 import { mix } from '../hash.ts';
 import type { AskedView } from '../language/asked-view.ts';
