@@ -42,7 +42,7 @@ const entries: Record<string, Entry> = {
   },
   // Roles that the entries ask.
   answer: {
-    load: async () => (await import('./roles/supervisor/specialist.ts')).specialist,
+    load: async () => (await import('./roles/supervisor/route.ts')).specialist,
     options: [...CALLER, 'specialty'],
   },
   plan: { load: async () => (await import('./roles/plan.ts')).plan, options: ROLE },

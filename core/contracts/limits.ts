@@ -433,7 +433,7 @@ export const QUEUE_LIMITS = {
   attemptS: 86_399,
 } as const;
 
-/** Bounds of the store. Those of its records are beside them (`tools/roles/memory/storable.ts`). */
+/** Bounds of the store. Those of its records are beside them (`tools/roles/memory/attempt.ts`). */
 export const STORE_LIMITS = {
   /** Maximum distinct words of a gap record in the index, and of a question in a search, so that a query's size is bounded. */
   indexedTerms: 2_000,

@@ -1,6 +1,9 @@
-import type { RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import type {
+  RecordedAttempt,
+  ReviewVerdict,
+  StoredGapRecord,
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
-import type { ReviewVerdict, StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import type * as z from 'zod';
 import type { answerUseSchema } from './answer-use.ts';
 import type { CacheKey } from './cache-key.ts';

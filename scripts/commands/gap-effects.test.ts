@@ -1,6 +1,5 @@
 import { sampleAttempt } from '@gaia-mesh/evaluation/store/testing/samples.ts';
-import type { StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import { formatHint } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { formatHint, type StoredGapRecord } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { expect, test } from 'vitest';
 import { computeGapEffects } from './gaps.ts';
 

@@ -22,14 +22,14 @@ import {
   type Styles,
 } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import type { RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import {
   formatHint,
   isAwaitingReview,
   isInforming,
+  type RecordedAttempt,
   type ReviewVerdict,
   type StoredGapRecord,
-} from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { loadKeys } from '../command-line/load-keys.ts';

@@ -2,7 +2,6 @@ import type { Engine, ModelRequest } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import type { createEmbeddedChat } from './embedded/chat.ts';
-import { Draws } from './embedded/draw.ts';
 import { parseEmbeddedSettings } from './embedded/settings.ts';
 import type { EngineOptions } from './engine-options.ts';
 
@@ -15,8 +14,7 @@ import type { EngineOptions } from './engine-options.ts';
  */
 export function createExtractiveEngine({ options }: Pick<EngineOptions, 'options'> = {}): Engine {
   const settings = parseEmbeddedSettings(options);
-  let chat: ReturnType<typeof createEmbeddedChat> | undefined;
-  const draws = new Draws(settings.seed);
+  let chat: Promise<ReturnType<typeof createEmbeddedChat>> | undefined;
   return {
     name: 'extractive',
     tokenSource: 'embedded',
@@ -27,8 +25,8 @@ export function createExtractiveEngine({ options }: Pick<EngineOptions, 'options
     },
     async chat(request, work) {
       // Agents that only do steps, or only use tools, load none of it.
-      chat ??= (await import('./embedded/chat.ts')).createEmbeddedChat(settings, draws);
-      return chat(request, work);
+      chat ??= import('./embedded/chat.ts').then((part) => part.createEmbeddedChat(settings));
+      return (await chat)(request, work);
     },
   };
 
@@ -39,7 +37,7 @@ export function createExtractiveEngine({ options }: Pick<EngineOptions, 'options
     result,
   }: ModelRequest<Result>): Promise<Result | undefined> {
     if (prompt !== 'critique') return undefined;
-    const { judgeAnswer } = await import('./embedded/judge.ts');
+    const { judgeAnswer } = await import('./embedded/chat.ts');
     const reply = judgeAnswer(variables(), settings);
     return reply === undefined ? undefined : result(reply);
   }

@@ -26,7 +26,7 @@ export interface ModelFormat {
   readonly framing?: 'lines';
   /** The member that each whole reply has, and each line of a streamed one but the last. */
   readonly member: string;
-  /** Begins to read a reply; `replies/receive-reply.ts` receives its parts and handles every way in which a reply can break off. */
+  /** Begins to read a reply; `receiveReply` receives its parts and handles every way in which a reply can break off. */
   readonly openReply: (reply: ServerReply, query: ModelQuery) => ReplyParts;
   /** Queries what the server says about a model. */
   readonly queryCapabilities: (query: CapabilityQuery) => Promise<Partial<ModelCapabilities>>;

@@ -4,8 +4,8 @@ import {
   formatGapRecord,
   gapRecordSchema,
   type StoredGapRecord,
-} from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import { toStorable } from '@gaia-mesh/tools/roles/memory/storable.ts';
+  toStorable,
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { listTerms, rankGapRecords } from '../gaps/gap-ranking.ts';
 import { findLeaks } from '../gaps/leaks.ts';

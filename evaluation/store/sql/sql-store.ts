@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { attemptSchema, type RecordedAttempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
-import { gapRecordSchema } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
 import {
+  attemptSchema,
   createNameSchema,
   createTextSchema,
+  gapRecordSchema,
   MAX_ID_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_TEXT_CHARACTERS,
+  type RecordedAttempt,
   toStorable,
-} from '@gaia-mesh/tools/roles/memory/storable.ts';
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import {
   CompiledQuery,
   type DatabaseConnection,

@@ -1,6 +1,6 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import type { StoredGapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import type { StoredGapRecord } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { type ColumnType, type CreateTableBuilder, type Generated, type Kysely, sql } from 'kysely';
 import type * as z from 'zod';
 import type { SqlDatabase } from './sql-database.ts';

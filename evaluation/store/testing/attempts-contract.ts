@@ -1,7 +1,10 @@
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { type Attempt, RESOLUTION_TYPES } from '@gaia-mesh/tools/roles/memory/attempt.ts';
-import { MAX_JSON_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import {
+  type Attempt,
+  MAX_JSON_CHARACTERS,
+  RESOLUTION_TYPES,
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../store.ts';
 import { sampleAttempt } from './samples.ts';

@@ -1,6 +1,10 @@
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { GAP_RECORD_KINDS, isAwaitingReview, isInforming } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
-import { MAX_GAP_TEXT_CHARACTERS } from '@gaia-mesh/tools/roles/memory/storable.ts';
+import {
+  GAP_RECORD_KINDS,
+  isAwaitingReview,
+  isInforming,
+  MAX_GAP_TEXT_CHARACTERS,
+} from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
 import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';

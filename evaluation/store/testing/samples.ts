@@ -1,5 +1,4 @@
-import type { Attempt } from '@gaia-mesh/tools/roles/memory/attempt.ts';
-import type { GapRecord } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import type { Attempt, GapRecord } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import type { CacheKey } from '../cache-key.ts';
 
 /** A wrong attempt with a complete trace. */

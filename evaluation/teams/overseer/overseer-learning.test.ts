@@ -1,4 +1,4 @@
-import { isAwaitingReview } from '@gaia-mesh/tools/roles/memory/gap-record.ts';
+import { isAwaitingReview } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { finalOf } from '@gaia-mesh/tools/roles/testing/final-payload.ts';
 import { says, textOf } from '@gaia-mesh/tools/roles/testing/role-model.ts';
 import { describe, expect, test } from 'vitest';

@@ -39,7 +39,7 @@ const calculate = defineJob(new URL('./calculator.ts', import.meta.url), 'calcul
 /**
  * Calculates with 64 digits; prints integers whole and other results with 15 digits. Angles are radians unless `deg` is
  * written, `log(x)` is the natural logarithm, `10 + 5%` is 10.5, and a comma groups thousands except in a function's
- * arguments (see notation.ts).
+ * arguments (see evaluate-expression.ts).
  */
 export const calculator: DataTool<z.infer<typeof input>> = {
   name: 'calculator',

@@ -7,7 +7,7 @@ const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve 
 );
 
 /**
- * Units beside the library's own. Units of speed are in notation.ts instead: the library would print every m/s as one
+ * Units beside the library's own. Units of speed are in evaluate-expression.ts instead: the library would print every m/s as one
  * of them.
  */
 const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {

@@ -1,8 +1,17 @@
 import type { ChatTurn, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
-import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from '@gaia-mesh/core/contracts/packet.ts';
 import type { TokenCounts } from '@gaia-mesh/core/contracts/prompt-part.ts';
-import { MAX_BODY_BYTES } from '../http/body.ts';
-import { toReplyFailure } from '../http/reply-failure.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
+import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
+import { parseServerEvents, readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
+import { findConnectionFault } from '../../http/fetch.ts';
+import { BrokenReply, toReplyFailure } from '../http/exchange.ts';
+import type { ModelFormat, ModelQuery } from '../model-format.ts';
 import { buildToolCalls } from './json-reply.ts';
 
 /** A complete reply of a model server. */
@@ -216,4 +225,159 @@ function readFinish(reason: string | undefined, hasCalls: boolean): ModelReply['
   if (/error|abort|cancel|fail|malformed|interrupt/i.test(said)) return 'broken';
   if (/length|max_?(?:output_?)?tokens|context_window/i.test(said)) return 'length';
   return hasCalls ? 'tool_calls' : 'stop';
+}
+
+// Maximum bytes of a body, far above any reply that fits a context, even with each character written as \uXXXX.
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Maximum bytes of a stream, which repeats its metadata every few characters. */
+const MAX_STREAM_BYTES = 256 * 1024 * 1024;
+
+function createLengthError(): Error {
+  return new Error(`it is more than ${MAX_STREAM_BYTES} bytes, or a line of it more than ${MAX_BODY_BYTES}`);
+}
+
+/** Yields the lines of a streamed body that are not empty. */
+async function* readLines({ body }: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  // The pieces of a line are joined once, so that a long one is not copied with each of them.
+  let begun: string[] = [];
+  let characters = 0;
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    const [first = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
+    begun.push(first);
+    characters += first.length;
+    if (bytes > MAX_STREAM_BYTES || characters > MAX_BODY_BYTES) throw createLengthError();
+    for (const line of lines) {
+      const whole = begun.join('').trim();
+      if (whole !== '') yield whole;
+      begun = [line];
+      characters = line.length;
+    }
+  }
+  const last = (begun.join('') + decoder.decode()).trim();
+  if (last !== '') yield last;
+}
+
+function isEventStream(response: Response): boolean {
+  return /^text\/event-stream\b/i.test(response.headers.get('Content-Type') ?? '');
+}
+
+/** Yields the data of each event of a stream as it arrives. @throws Error for a stream that is too long */
+async function* readEventTexts({ body }: Response): AsyncGenerator<string> {
+  const bounds = { maxCharacters: MAX_BODY_BYTES, maxBytes: MAX_STREAM_BYTES, tooLong: createLengthError };
+  for await (const { data } of readServerEvents(body ?? [], bounds)) {
+    const text = data.trim();
+    if (text !== '') yield text;
+  }
+}
+
+/** Reads a whole body as text. */
+export async function readWholeText({ body }: Response): Promise<string> {
+  const createError = () => new Error(`it is more than ${MAX_BODY_BYTES} bytes`);
+  return (await readBytes(body, MAX_BODY_BYTES, createError)).toString();
+}
+
+/** The event that ends a stream in OpenAI's format. */
+const END_MARK = '[DONE]';
+
+/**
+ * Receives a reply of any format, streamed or whole. A reply is complete once the server says so: by a mark at its end, or by the reason
+ * why it ended.
+ *
+ * @throws BrokenReply with the characters that came, for a reply that is not complete, whatever the cause; the server's own error within
+ * a reply is one of them. Its cause is a SyntaxError if the reply has another format from its beginning.
+ */
+export async function receiveReply(
+  response: Response,
+  format: ModelFormat,
+  query: ModelQuery,
+): Promise<ModelReply> {
+  const reply = new ServerReply();
+  const parts = format.openReply(reply, query);
+  try {
+    const { texts, isStream } = await openTexts(response, format);
+    let isTorn = false;
+    for await (const text of texts) {
+      if (isTorn) throw new BrokenReply(reply.characters, 'the stream became unreadable');
+      if (text === END_MARK) reply.close();
+      if (reply.isClosed) break;
+      const part = parsePart(text, reply);
+      // Only the last part may be torn, by the end of the stream.
+      isTorn = part === undefined;
+      if (part === undefined) continue;
+      parts.add(part);
+      const isEvent = isStream && format.framing !== 'lines';
+      if (!isEvent && !reply.isClosed) requireMember(part, format.member);
+      if (!isStream) reply.close();
+    }
+    if (!reply.isClosed && !reply.hasEnded)
+      throw new BrokenReply(reply.characters, isStream ? 'the stream ended' : 'the reply ended');
+    return parts.end();
+  } catch (error) {
+    // A reply that has ended lacks nothing but its usage.
+    if (reply.hasEnded && isConnectionEnd(error)) return parts.end();
+    throw error instanceof BrokenReply ? error : new BrokenReply(reply.characters, undefined, error);
+  }
+}
+
+/** Returns the texts of which a reply consists: events, lines, or the whole. */
+async function openTexts(
+  response: Response,
+  { framing }: ModelFormat,
+): Promise<{ readonly texts: AsyncIterable<string> | readonly string[]; readonly isStream: boolean }> {
+  if (isEventStream(response)) return { texts: readEventTexts(response), isStream: true };
+  if (framing === 'lines') return { texts: readLines(response), isStream: true };
+  const whole = await readWholeText(response);
+  // Some proxies name another type for a stream of events.
+  if (!/^\s*(?:data|event|id|retry)?:/.test(whole)) return { texts: [whole], isStream: false };
+  const texts = parseServerEvents(whole).map(({ data }) => data.trim());
+  return { texts: texts.filter((text) => text !== ''), isStream: true };
+}
+
+function isConnectionEnd(error: unknown): boolean {
+  return findConnectionFault(error) !== undefined || (error instanceof Error && error.name === 'AbortError');
+}
+
+/**
+ * Parses a part of a reply; undefined for one that was begun as JSON and is not whole.
+ *
+ * @throws the server's own error, which some send with HTTP 200; SyntaxError for a part that is no JSON
+ */
+function parsePart(text: string, { characters }: ServerReply): JsonObject | undefined {
+  let value: JsonValue;
+  try {
+    value = parseExactJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (isWholeJson(text)) throw error;
+    if (characters === 0 && !/^(?:[[{]|$)/.test(text.trim()))
+      throw new SyntaxError(`expected JSON, came ${text.trim().slice(0, 100)}`, { cause: error });
+    return undefined;
+  }
+  // Gemini puts an error into a list.
+  const [only] = isJsonList(value) ? value : [value];
+  if (!isJsonObject(only)) throw new SyntaxError(`expected an object, came ${text.slice(0, 100)}`);
+  if (only.error !== undefined && only.error !== null && only.error !== false) throw toReplyFailure(only);
+  return only;
+}
+
+/** Returns true for JSON that is refused for another reason than its end, such as its depth. */
+function isWholeJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks that a reply has the member `name`, which each reply of the format has. */
+function requireMember(body: JsonObject, name: string): void {
+  const { [name]: member, message, detail } = body;
+  const isThere = isJsonList(member) ? member.length > 0 : member !== undefined && member !== null;
+  if (isThere) return;
+  if ([message, detail].some((text) => typeof text === 'string' && text !== '')) throw toReplyFailure(body);
+  throw new SyntaxError(`expected ${name}, came ${JSON.stringify(body).slice(0, 100)}`);
 }

@@ -1,7 +1,6 @@
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { findJsonCandidates } from './json-in-text.ts';
-import { parseLoosely } from './json-reply.ts';
+import { findJsonCandidates, parseLoosely } from './json-reply.ts';
 
 /** A call that a model wrote as text. */
 interface WrittenCall {

@@ -3,15 +3,26 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import { canDemandLess, explain, type Fault, isFiltered, isLongPrompt } from '../http/fault.ts';
-import { chatPatiently } from '../http/retry.ts';
+import {
+  canDemandLess,
+  chatPatiently,
+  explain,
+  type Fault,
+  isFiltered,
+  isLongPrompt,
+} from '../http/fault.ts';
 import type { ModelQuery } from '../model-format.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelReply } from '../replies/server-reply.ts';
-import { asDemanded, type Demands, describeChanges, reduceDemands } from './demands.ts';
-import type { ModelEndpoint } from './model-endpoint.ts';
+import {
+  asDemanded,
+  type Demands,
+  describeChanges,
+  type ModelEndpoint,
+  reduceDemands,
+} from './model-endpoint.ts';
 import { countQuery } from './window.ts';
 
 export type AskAttempt =

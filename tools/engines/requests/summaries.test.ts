@@ -1,7 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { expect, test } from 'vitest';
-import { countCharacters } from './fit-messages.ts';
-import { Summaries } from './summaries.ts';
+import { countCharacters, Summaries } from './window.ts';
 
 const call = (id: string, length: number): ChatMessage[] => [
   { role: 'assistant', content: '', toolCalls: [{ id, name: 't', arguments: {} }] },

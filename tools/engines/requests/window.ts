@@ -1,6 +1,205 @@
-import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
+import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { ModelQuery } from '../model-format.ts';
-import { countCharacters, fitMessages, shortenOldResults } from './fit-messages.ts';
+
+/** Summaries that are kept for one model; the oldest is dropped, and made again if needed. */
+const MAX_KEPT = 64;
+/** Maximum characters of a summary; a longer one is cut. */
+const MAX_CHARACTERS = 4_000;
+
+const MARK = '[Summarised, to fit the model’s context.]';
+const GONE = '[In the summary further on.]';
+
+/**
+ * Summaries of the oldest tool results, for conversations that do not fit even with these shortened. A summary replaces the first results
+ * of its conversation and is reused in each later turn; if it is too long with the results after it, both are summarised together.
+ */
+export class Summaries {
+  /** Summaries by the digest of the results that they replace. */
+  readonly #kept = new Map<string, string>();
+
+  /**
+   * @param fits returns true if the model can take such messages
+   * @param summarise asks for a summary of results, oldest first; undefined if there is none
+   * @returns as many messages as before; the same ones if they fit or hold no old results
+   */
+  async shorten(
+    messages: readonly ChatMessage[],
+    fits: (messages: readonly ChatMessage[]) => boolean,
+    summarise: (results: readonly string[]) => Promise<string | undefined>,
+  ): Promise<readonly ChatMessage[]> {
+    const old = findOldResults(messages);
+    if (old.length === 0 || fits(shortenResults(messages, old))) return messages;
+    const results = old.map((index) => messages[index]?.content ?? '');
+    const known = this.#longestKnown(results);
+    const before =
+      known === undefined ? messages : replaceResults(messages, old.slice(0, known.count), known.text);
+    const rest = old.slice(known?.count ?? 0);
+    if (rest.length === 0 || fits(shortenResults(before, rest))) return before;
+    const given = [...(known === undefined ? [] : [known.text]), ...results.slice(known?.count ?? 0)];
+    const text = (await summarise(given.map((result) => shortenText(result))))
+      ?.trim()
+      .slice(0, MAX_CHARACTERS)
+      .toWellFormed();
+    if (text === undefined || text === '') return before;
+    this.#keep(hashResults(results), text);
+    return replaceResults(messages, old, text);
+  }
+
+  #longestKnown(results: readonly string[]): { readonly count: number; readonly text: string } | undefined {
+    for (let count = results.length; count > 0; count--) {
+      const text = this.#kept.get(hashResults(results.slice(0, count)));
+      if (text !== undefined) return { count, text };
+    }
+    return undefined;
+  }
+
+  #keep(key: string, text: string): void {
+    this.#kept.set(key, text);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}
+
+const hashResults = (results: readonly string[]): string => hashText(JSON.stringify(results));
+
+/** Puts the summary in place of the last result that it replaces: servers want a result for each call. */
+function replaceResults(
+  messages: readonly ChatMessage[],
+  places: readonly number[],
+  text: string,
+): ChatMessage[] {
+  const last = places.at(-1);
+  return messages.map((message, index) => {
+    if (!places.includes(index)) return message;
+    return { ...message, content: index === last ? `${MARK}\n${text}` : GONE };
+  });
+}
+
+/** Size of an image in a prompt, which does not follow from its bytes; servers count 500 to 1,500 tokens. */
+const IMAGE_CHARACTERS = 4_000;
+/** Size of a call besides its text: names and brackets. */
+const CALL_CHARACTERS = 40;
+
+export function countCharacters(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, message) => sum + measureMessage(message), 0);
+}
+
+function measureMessage(message: ChatMessage): number {
+  const images = message.role === 'user' ? (message.images?.length ?? 0) * IMAGE_CHARACTERS : 0;
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return calls.reduce(
+    (sum, call) => sum + CALL_CHARACTERS + JSON.stringify(call.arguments).length,
+    message.content.length + images,
+  );
+}
+
+/** Length of an old result after the first shortening, enough for the decisive part of most. */
+const SHORT_CHARACTERS = 2_000;
+/** Length of an old result in the end, enough to recognise it. */
+const BRIEF_CHARACTERS = 300;
+/** Minimum length of a result that has just come. */
+const FRESH_CHARACTERS = 1_000;
+
+/** Returns the indices of the results before the last turn of the model, the oldest first. */
+function findOldResults(messages: readonly ChatMessage[]): number[] {
+  const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.flatMap(({ role }, index) => (role === 'tool' && index < lastTurn ? [index] : []));
+}
+
+/** Shortens those results as far as most keep their decisive part. */
+function shortenResults(messages: readonly ChatMessage[], places: readonly number[]): ChatMessage[] {
+  return messages.map((message, index) =>
+    places.includes(index) ? shortenMessage(message, SHORT_CHARACTERS) : message,
+  );
+}
+
+/** Shortens the results before the last turn of the model to their beginning. */
+function shortenOldResults(messages: readonly ChatMessage[]): ChatMessage[] {
+  const old = findOldResults(messages);
+  return messages.map((message, index) =>
+    old.includes(index) ? shortenMessage(message, BRIEF_CHARACTERS) : message,
+  );
+}
+
+/**
+ * Makes a conversation fit into `room` characters, as far as possible: the oldest tool results are shortened first, then cut down to their
+ * beginning; then the newest results, the messages in between, and finally the middle of the longest text. The system message stays
+ * whole, and so do the beginning and end of all others: the question stands at the beginning. No message is left out, because servers want
+ * a result for each call. Traces keep the whole texts.
+ *
+ * @returns the same list if it fits
+ */
+function fitMessages(messages: readonly ChatMessage[], room: number): readonly ChatMessage[] {
+  if (countCharacters(messages) <= room) return messages;
+  const fitted = [...messages];
+  const lastTurn = messages.findLastIndex(({ role }) => role === 'assistant');
+  const places = messages.map((message, index) => ({ role: message.role, index }));
+  const old = findOldResults(messages);
+  const fresh = places.filter(({ role, index }) => role === 'tool' && index > lastTurn);
+  const firstUser = places.find(({ role }) => role === 'user')?.index ?? 0;
+  const between = places.filter(
+    ({ role, index }) => role !== 'system' && role !== 'tool' && index > firstUser,
+  );
+  const shorten = (index: number, most: number) => {
+    const message = fitted[index];
+    if (message !== undefined) fitted[index] = shortenMessage(message, most);
+  };
+  const steps = [
+    ...old.map((index) => [index, SHORT_CHARACTERS] as const),
+    ...old.map((index) => [index, BRIEF_CHARACTERS] as const),
+  ];
+  for (const [index, most] of steps) {
+    if (countCharacters(fitted) <= room) return fitted;
+    shorten(index, most);
+  }
+  for (const { index } of fresh.toSorted(
+    (a, b) => measureContent(fitted, b.index) - measureContent(fitted, a.index),
+  )) {
+    const excess = countCharacters(fitted) - room;
+    if (excess <= 0) return fitted;
+    shorten(index, Math.max(FRESH_CHARACTERS, measureContent(fitted, index) - excess));
+  }
+  for (const { index } of between) {
+    if (countCharacters(fitted) <= room) return fitted;
+    shorten(index, BRIEF_CHARACTERS);
+  }
+  const excess = countCharacters(fitted) - room;
+  const longest = places
+    .filter(({ role }) => role !== 'system')
+    .toSorted((a, b) => measureContent(fitted, b.index) - measureContent(fitted, a.index))[0];
+  if (excess > 0 && longest !== undefined)
+    shorten(longest.index, Math.max(FRESH_CHARACTERS, measureContent(fitted, longest.index) - excess));
+  return fitted;
+}
+
+function measureContent(messages: readonly ChatMessage[], index: number): number {
+  return messages[index]?.content.length ?? 0;
+}
+
+/** Shortens a message; if it has parts, only the longest. */
+function shortenMessage(message: ChatMessage, most: number): ChatMessage {
+  if (!('parts' in message) || message.parts === undefined)
+    return { ...message, content: shortenText(message.content, most) };
+  const { parts } = message;
+  const excess = message.content.length - most;
+  const longest = parts.toSorted((a, b) => b.text.length - a.text.length)[0];
+  const kept = parts.map((part) => {
+    return part === longest
+      ? { ...part, text: shortenText(part.text, Math.max(BRIEF_CHARACTERS, part.text.length - excess)) }
+      : part;
+  });
+  return { ...message, parts: kept, content: kept.map(({ text }) => text).join('') };
+}
+
+/** Cuts a text of more than `most` characters to its beginning and end, with a mark in between; the result is no longer than `most`. */
+function shortenText(text: string, most = SHORT_CHARACTERS): string {
+  if (text.length <= most) return text;
+  const mark = `\n[… shortened from ${text.length} characters, to fit the model's context …]\n`;
+  const kept = Math.max(0, most - mark.length);
+  const tail = Math.floor(kept / 4);
+  return `${text.slice(0, kept - tail).toWellFormed()}${mark}${tail === 0 ? '' : text.slice(-tail).toWellFormed()}`;
+}
 
 /** Characters per token in English text and JSON for most tokenizers; the server's counts correct it. */
 const CHARACTERS_A_TOKEN = 3.5;

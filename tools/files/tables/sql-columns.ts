@@ -1,12 +1,13 @@
 import type { DateOrder } from '../../tables/values/date.ts';
-import { type TypedColumn, typeColumn } from '../../tables/values/typed-column.ts';
 import {
   type CellValue,
   formatInstant,
   isQuantity,
   roundNoise,
+  type TypedColumn,
+  typeColumn,
   type Value,
-} from '../../tables/values/value.ts';
+} from '../../tables/values/typed-column.ts';
 import { formatCell } from './sheet.ts';
 
 type SqlValue = null | number | bigint | string;

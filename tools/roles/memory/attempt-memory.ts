@@ -1,5 +1,4 @@
-import type { Attempt } from './attempt.ts';
-import type { GapRecord, StoredGapRecord } from './gap-record.ts';
+import type { Attempt, GapRecord, StoredGapRecord } from './attempt.ts';
 
 /** The part of the store that agents work with: it keeps the overseer's attempts and finds lessons again. */
 export interface AttemptMemory {

@@ -1,15 +1,142 @@
-import { isJsonList, isJsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { FAILURE_TYPES, type GapRecord } from './gap-record.ts';
-import {
-  createJsonSchema,
-  createNameSchema,
-  createTextSchema,
-  MAX_ID_CHARACTERS,
-  MAX_JSON_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_TEXT_CHARACTERS,
-} from './storable.ts';
+
+/** Maximum length of ids, that of the longest key in a packet's head. Longer records are refused rather than cut, because they are kept verbatim. */
+export const MAX_ID_CHARACTERS = 256;
+
+/** Maximum length of the names of teams, models and question types, which are keys in reports. */
+export const MAX_NAME_CHARACTERS = 128;
+
+/** Maximum length of a question, an answer, a brief or a diagnosis, ten times what a model's context holds. */
+export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
+
+/** Maximum length of one JSON column of an attempt, as text. A trace is collected from packets, and a frame holds 64 MiB. */
+export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
+
+/** Maximum length of each text of a gap record: it is a pattern of a few sentences, and a brief holds several of them. */
+export const MAX_GAP_TEXT_CHARACTERS = 4_000;
+
+/** Returns a text that every back end can store: Postgres refuses NUL, and UTF-8 has no lone surrogates. Both become U+FFFD. */
+export function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** Creates the schema of a text of at most `maxLength` characters, made {@link toStorable}. */
+export function createTextSchema(maxLength: number) {
+  return z.string().max(maxLength).transform(toStorable);
+}
+
+/** Creates the schema of a name, which is not empty. */
+export const createNameSchema = (maxLength: number) => createTextSchema(maxLength).pipe(z.string().min(1));
+
+/** Creates the schema of a value whose JSON has at most `maxLength` characters. JSON escapes what texts cannot hold, so it is kept as it is. */
+function createJsonSchema<T extends JsonValue>(
+  maxLength: number,
+  isShape: (value: unknown) => value is T,
+  expected: string,
+) {
+  return z.custom<T>(isShape, `must be ${expected}`).superRefine((value, context) => {
+    const length = JSON.stringify(value).length;
+    if (length > maxLength) {
+      context.addIssue({
+        code: 'custom',
+        message: `is ${length} characters of JSON, more than ${maxLength}`,
+      });
+    }
+  });
+}
+
+/**
+ * The change that a record proposes. A planning hint informs the next plan at once; anything else waits until a person has
+ * approved it, and even then only informs (OV-19).
+ */
+export const GAP_RECORD_KINDS = [
+  'planning_hint',
+  'prompt_change',
+  'pipeline_change',
+  'instruction_change',
+] as const;
+
+const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
+
+/** The ways in which an attempt can fail. */
+const FAILURE_TYPES = [
+  'format_error',
+  'retrieval_failure',
+  'reasoning_gap',
+  'tool_limit',
+  'server_tool_use',
+] as const;
+
+/** The point where an attempt broke, as the overseer classifies it; `unknown` if it could not be determined. */
+export const FAILURE_POINTS = [
+  'plan',
+  'tool_choice',
+  'tool_call',
+  'tool_result',
+  'reasoning',
+  'answer_form',
+  'unknown',
+] as const;
+
+const gapText = createNameSchema(MAX_GAP_TEXT_CHARACTERS);
+
+/**
+ * A failure in a form that helps with other questions (OV-17): a proposal to the planner, never an instruction. It is found by what
+ * happened: the question's attachment (`question_type`), the observed failure, the point where the attempt broke, and the tool there.
+ */
+export const gapRecordSchema = z.strictObject({
+  kind: z.enum(GAP_RECORD_KINDS),
+  question_type: createNameSchema(MAX_NAME_CHARACTERS),
+  failure_type: z.enum(FAILURE_TYPES),
+  // Records of older stores have neither of the two.
+  point: z.enum(FAILURE_POINTS).default('unknown'),
+  /** Name of the tool at that point; empty for none. */
+  tool: createTextSchema(MAX_NAME_CHARACTERS).default(''),
+  /** A general description of the questions it is about. */
+  pattern: gapText,
+  /** The reason why such an attempt fails. */
+  cause: gapText,
+  /** The advice for the next attempt. */
+  advice: gapText,
+});
+
+export type GapRecord = Readonly<z.infer<typeof gapRecordSchema>>;
+
+export interface StoredGapRecord extends GapRecord {
+  readonly id: number;
+  /** Null if a person wrote it. */
+  readonly attempt_id: string | null;
+  readonly status: (typeof REVIEW_STATUSES)[number];
+  /** ISO 8601, UTC. */
+  readonly created_at: string;
+}
+
+export type ReviewVerdict = 'approved' | 'rejected';
+
+/** Returns true if later plans use it: a hint at once, anything else after a person has approved it (OV-19). */
+export function isInforming({ kind, status }: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+  return status === 'approved' || (status === 'proposed' && kind === 'planning_hint');
+}
+
+/** Returns true if no plan uses it until a person has decided (OV-19). */
+export function isAwaitingReview(record: Pick<StoredGapRecord, 'kind' | 'status'>): boolean {
+  return record.status === 'proposed' && !isInforming(record);
+}
+
+/** Formats a record as a planner reads it in a brief. */
+export function formatHint({
+  pattern,
+  cause,
+  advice,
+}: Pick<GapRecord, 'pattern' | 'cause' | 'advice'>): string {
+  return `  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`;
+}
+
+/** Returns all the text that a reader of the record sees. */
+export function formatGapRecord(record: GapRecord): string {
+  return [record.question_type, record.pattern, record.cause, record.advice].join('\n');
+}
 
 /** The possible ends of an attempt (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
 export const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;

@@ -2,9 +2,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import type { ToolServices } from '../../tool-services.ts';
-import { attemptSchema } from './attempt.ts';
+import { attemptSchema, gapRecordSchema } from './attempt.ts';
 import type { AttemptMemory } from './attempt-memory.ts';
-import { gapRecordSchema } from './gap-record.ts';
 
 /** Maximum gap records in one brief. With more, a plan is about the hints instead of the question. */
 const MAX_HINTS = 5;

@@ -1,7 +1,7 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { cutPromptText } from '../conversation/conversation.ts';
-import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/gap-record.ts';
+import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/attempt.ts';
 import { formatPlan, planSchema } from '../plan.ts';
 import { createRoleTool } from '../role-tool.ts';
 import { formatTrace, traceEntrySchema } from '../trace.ts';

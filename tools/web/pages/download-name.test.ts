@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseDownloadName, toSafeName } from './download-name.ts';
+import { chooseDownloadName, toSafeName } from './save-download.ts';
 
 describe('a name for a download (RA-52)', () => {
   test.each([
