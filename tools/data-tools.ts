@@ -79,16 +79,34 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   // Files of the question.
   list_files: { load: async () => (await import('./files/find-file.ts')).listFiles, needs: FINDS_FILES },
   find_file: { load: async () => (await import('./files/find-file.ts')).findFileTool, needs: FINDS_FILES },
-  read_file: { load: async () => (await import('./files/document-tools.ts')).readFile, needs: RUNS_JOBS },
-  read_excel: { load: async () => (await import('./files/document-tools.ts')).readExcel, needs: RUNS_JOBS },
+  read_file: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_file,
+    needs: RUNS_JOBS,
+  },
+  read_excel: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_excel,
+    needs: RUNS_JOBS,
+  },
   query_table: {
     load: async () => (await import('./files/tables/query-table.ts')).queryTable,
     needs: RUNS_JOBS,
   },
-  read_pdf: { load: async () => (await import('./files/document-tools.ts')).readPdf, needs: RUNS_JOBS },
-  read_docx: { load: async () => (await import('./files/document-tools.ts')).readDocx, needs: RUNS_JOBS },
-  read_pptx: { load: async () => (await import('./files/document-tools.ts')).readPptx, needs: RUNS_JOBS },
-  read_zip: { load: async () => (await import('./files/document-tools.ts')).readZip, needs: RUNS_JOBS },
+  read_pdf: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_pdf,
+    needs: RUNS_JOBS,
+  },
+  read_docx: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_docx,
+    needs: RUNS_JOBS,
+  },
+  read_pptx: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_pptx,
+    needs: RUNS_JOBS,
+  },
+  read_zip: {
+    load: async () => (await import('./files/document-tools.ts')).documentTools.read_zip,
+    needs: RUNS_JOBS,
+  },
   // Images, audio and video.
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
@@ -102,7 +120,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     options: SERVICE,
   },
   understand_audio: {
-    load: async () => (await import('./media/understand-media.ts')).understandAudio,
+    load: async () => (await import('./media/understand-media.ts')).mediaTools.understand_audio,
     needs: {
       ...describeServiceNeeds(['whisper', 'gemini'], ['WHISPER_MODEL', 'GEMINI_MODEL']),
       ...RUNS_JOBS,
@@ -110,12 +128,12 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     options: SERVICE,
   },
   understand_video: {
-    load: async () => (await import('./media/understand-media.ts')).understandVideo,
+    load: async () => (await import('./media/understand-media.ts')).mediaTools.understand_video,
     needs: WATCHES,
     options: SERVICE,
   },
   analyze_youtube_video: {
-    load: async () => (await import('./media/understand-media.ts')).analyzeYoutubeVideo,
+    load: async () => (await import('./media/understand-media.ts')).mediaTools.analyze_youtube_video,
     needs: WATCHES,
     options: SERVICE,
   },
@@ -125,12 +143,12 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
     needs: RUNS_JOBS,
   },
   python_repl: {
-    load: async () => (await import('./compute/python/python-tools.ts')).pythonRepl,
+    load: async () => (await import('./compute/python/python-tools.ts')).pythonTools.python_repl,
     needs: RUNS_JOBS,
     options: PYTHON,
   },
   execute_python_file: {
-    load: async () => (await import('./compute/python/python-tools.ts')).executePythonFile,
+    load: async () => (await import('./compute/python/python-tools.ts')).pythonTools.execute_python_file,
     needs: RUNS_JOBS,
     options: PYTHON,
   },

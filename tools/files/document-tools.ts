@@ -35,7 +35,7 @@ const file = z.string().min(1);
 
 const textInput = z.strictObject({ file });
 
-export const readFile: DataTool<z.infer<typeof textInput>> = {
+const readFile: DataTool<z.infer<typeof textInput>> = {
   name: 'read_file',
   description: 'Reads a text file: txt, md, json, xml, html, csv, code.',
   input: textInput,
@@ -51,7 +51,7 @@ export const readFile: DataTool<z.infer<typeof textInput>> = {
 /** Maximum rows of a reply; `query_table` computes over all rows. */
 const MAX_REPLY_ROWS = 5000;
 
-export const readExcel = createDocumentTool(
+const readExcel = createDocumentTool(
   'read_excel',
   'Reads a spreadsheet (xlsx, xls, ods, csv, tsv): rows, formulas, merged cells, comments, fill colours.',
   z.strictObject({
@@ -65,7 +65,7 @@ export const readExcel = createDocumentTool(
   },
 );
 
-export const readPdf = createDocumentTool(
+const readPdf = createDocumentTool(
   'read_pdf',
   'Reads the text of a PDF page by page.',
   z.strictObject({
@@ -80,23 +80,33 @@ export const readPdf = createDocumentTool(
   ({ file: _, ...asked }) => ({ kind: 'pdf', ...asked }),
 );
 
-export const readDocx = createDocumentTool(
+const readDocx = createDocumentTool(
   'read_docx',
   'Reads a Word document (docx) as Markdown: headings, lists, tables, links and footnotes, without its pictures.',
   z.strictObject({ file }),
   () => ({ kind: 'docx' }),
 );
 
-export const readPptx = createDocumentTool(
+const readPptx = createDocumentTool(
   'read_pptx',
   'Reads a PowerPoint file (pptx) slide by slide, with tables and notes.',
   z.strictObject({ file }),
   () => ({ kind: 'pptx' }),
 );
 
-export const readZip = createDocumentTool(
+const readZip = createDocumentTool(
   'read_zip',
   'Lists the members of a ZIP archive, or reads one.',
   z.strictObject({ file, entry: z.string().min(1).exactOptional().describe('in the archive') }),
   ({ file: _, ...asked }) => ({ kind: 'zip', ...asked }),
 );
+
+/** The tools that read files of the task, by name. */
+export const documentTools = {
+  read_file: readFile,
+  read_excel: readExcel,
+  read_pdf: readPdf,
+  read_docx: readDocx,
+  read_pptx: readPptx,
+  read_zip: readZip,
+};

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { readFile } from './document-tools.ts';
+import { documentTools } from './document-tools.ts';
 import { MAX_FILE_BYTES } from './load-file.ts';
 import { zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';
 import { decodeText } from './text-encoding.ts';
+
+const { read_file: readFile } = documentTools;
 
 const read = async (name: string, content: string | Uint8Array) =>
   (await readFile.run({ file: name }, taskPlace({ [name]: content }))).text;

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { put, serve, useMediaPlace } from '../fixtures/media-place.ts';
-import { analyzeYoutubeVideo, understandAudio, understandVideo } from './understand-media.ts';
+import { mediaTools } from './understand-media.ts';
+
+const {
+  analyze_youtube_video: analyzeYoutubeVideo,
+  understand_audio: understandAudio,
+  understand_video: understandVideo,
+} = mediaTools;
 
 useMediaPlace();
 

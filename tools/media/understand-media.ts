@@ -40,7 +40,7 @@ const replySchema = z.object({ text: z.string() });
  * Transcribes a recording with an OpenAI-compatible speech model (OpenAI's, or whisper.cpp, faster-whisper and others on the
  * user's own machine), else with Gemini, which also recognises sounds other than speech.
  */
-export const understandAudio: DataTool<z.infer<typeof input>> = {
+const understandAudio: DataTool<z.infer<typeof input>> = {
   name: 'understand_audio',
   description: 'Writes down what is said in an audio file.',
   input,
@@ -125,7 +125,7 @@ const videoInput = z.strictObject({
 });
 
 /** Has a model watch the video at its URL: nothing is downloaded here (SV-15). */
-export const understandVideo: DataTool<z.infer<typeof videoInput>> = {
+const understandVideo: DataTool<z.infer<typeof videoInput>> = {
   name: 'understand_video',
   description: 'Watches a YouTube video to answer a question.',
   input: videoInput,
@@ -137,7 +137,14 @@ export const understandVideo: DataTool<z.infer<typeof videoInput>> = {
 };
 
 /** An alias of {@link understandVideo} under the name that some teams use. */
-export const analyzeYoutubeVideo: DataTool<z.infer<typeof videoInput>> = {
+const analyzeYoutubeVideo: DataTool<z.infer<typeof videoInput>> = {
   ...understandVideo,
   name: 'analyze_youtube_video',
+};
+
+/** The tools that listen and watch, by name. */
+export const mediaTools = {
+  understand_audio: understandAudio,
+  understand_video: understandVideo,
+  analyze_youtube_video: analyzeYoutubeVideo,
 };

@@ -43,10 +43,15 @@ const triples = sentences.flatMap((sentence, index) =>
   })),
 );
 
-export const exampleDocument: z.infer<typeof documentPayload> = { question, chunks: chunkDocument(text) };
-export const examplePassages: z.infer<typeof passagesPayload> = {
-  question,
-  passages: [{ first: 0, last: 5, text }],
+/** The input of each tool. */
+export const EXAMPLES: {
+  readonly search: z.infer<typeof documentPayload>;
+  readonly extract: z.infer<typeof passagesPayload>;
+  readonly triple: z.infer<typeof eventsPayload>;
+  readonly reason: z.infer<typeof triplesPayload>;
+} = {
+  search: { question, chunks: chunkDocument(text) },
+  extract: { question, passages: [{ first: 0, last: 5, text }] },
+  triple: { question, events: sentences },
+  reason: { question, sentences, triples },
 };
-export const exampleEvents: z.infer<typeof eventsPayload> = { question, events: sentences };
-export const exampleTriples: z.infer<typeof triplesPayload> = { question, sentences, triples };

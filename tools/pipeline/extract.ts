@@ -4,7 +4,7 @@ import { sentenceSchema } from '@gaia-mesh/reader/features/sentence-schema.ts';
 import { answerSchema } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { answerTextTables } from '../tables/text-tables.ts';
-import { examplePassages } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
 import { keepExisting, numberLines } from './numbered.ts';
 import { eventsPayload, MAX_EVENTS, passagesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
@@ -35,7 +35,7 @@ export const extract: Tool = createStepTool({
   description: 'picks the sentences of the passages that may hold the answer',
   accepts: 'search_docs',
   input: passagesPayload,
-  example: examplePassages,
+  example: EXAMPLES.extract,
   emits: 'events',
   output: eventsPayload,
   said: ({ events }) => `sentences that matter: ${events.map(({ text }) => text).join(' | ')}`,

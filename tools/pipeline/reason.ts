@@ -5,7 +5,7 @@ import { chooseAnswer, chooseMinChance, explainUnsure } from '@gaia-mesh/reader/
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer, findNonAnswer } from '../answers/clean-answer.ts';
-import { exampleTriples } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { fitText, reasonOutput, triplesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
@@ -19,7 +19,7 @@ export const reason: Tool = createStepTool({
   description: 'chooses the triple that answers the question, and sends the final answer',
   accepts: 'triples',
   input: triplesPayload,
-  example: exampleTriples,
+  example: EXAMPLES.reason,
   emits: 'data_event',
   output: reasonOutput,
   said: ({ thoughts = '', evidence, raw_answer = '' }) =>

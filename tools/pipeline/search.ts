@@ -2,7 +2,7 @@ import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { joinPassages, searchPassages } from '@gaia-mesh/reader/search.ts';
 import * as z from 'zod';
 import { findTextTables } from '../tables/text-tables.ts';
-import { exampleDocument } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
 import { keepExisting, numberLines } from './numbered.ts';
 import { documentPayload, passagesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
@@ -20,7 +20,7 @@ export const search: Tool = createStepTool({
   description: 'finds the passages of the document that may hold the answer',
   accepts: 'doc_init',
   input: documentPayload,
-  example: exampleDocument,
+  example: EXAMPLES.search,
   emits: 'search_docs',
   output: passagesPayload,
   said: ({ passages }) => `reads on in ${passages.length} passages of the document`,

@@ -3,7 +3,7 @@ import type { Sentence } from '@gaia-mesh/reader/features/sentence-schema.ts';
 import { createScores, type Triple, tripleSchema } from '@gaia-mesh/reader/features/triple-schema.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import * as z from 'zod';
-import { exampleEvents } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
 import { numberLines } from './numbered.ts';
 import { eventsPayload, fitText, MAX_EVENTS, triplesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
@@ -28,7 +28,7 @@ export const triple: Tool = createStepTool({
   description: 'states the sentences as (subject, relation, object) with possible answers as objects',
   accepts: 'events',
   input: eventsPayload,
-  example: exampleEvents,
+  example: EXAMPLES.triple,
   emits: 'triples',
   output: triplesPayload,
   said: ({ triples }) =>

@@ -1,11 +1,6 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { isRecord } from '@gaia-mesh/protocols/testing/record-table.ts';
-import {
-  exampleDocument,
-  exampleEvents,
-  examplePassages,
-  exampleTriples,
-} from '@gaia-mesh/tools/pipeline/examples.ts';
+import { EXAMPLES } from '@gaia-mesh/tools/pipeline/examples.ts';
 import { describe, expect, it } from 'vitest';
 
 /** All objects in `value`, itself included. */
@@ -17,10 +12,10 @@ function objectsIn(value: JsonValue): object[] {
 
 describe('the record table of msgpack-records', () => {
   it.each<[string, JsonValue]>([
-    ['doc_init', exampleDocument],
-    ['search_docs', examplePassages],
-    ['events', exampleEvents],
-    ['triples', exampleTriples],
+    ['doc_init', EXAMPLES.search],
+    ['search_docs', EXAMPLES.extract],
+    ['events', EXAMPLES.triple],
+    ['triples', EXAMPLES.reason],
     ['the answer', { answer: 'Ann Berrow' }],
   ])('has what the default team says in %s', (_, payload) => {
     for (const object of objectsIn(payload)) expect(isRecord(object), JSON.stringify(object)).toBe(true);

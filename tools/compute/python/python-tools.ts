@@ -290,7 +290,7 @@ const cellInput = z.strictObject({
  * of the same task to the same agent. The interpreter is lost, and the next call says so, when a call ended it, when no
  * call came for minutes, or when more tasks took turns than interpreters are kept.
  */
-export const pythonRepl: DataTool<z.infer<typeof cellInput>> = {
+const pythonRepl: DataTool<z.infer<typeof cellInput>> = {
   name: 'python_repl',
   description: 'Runs Python; names stay. No pandas: import tables; tables.read(f).',
   input: cellInput,
@@ -354,7 +354,7 @@ const scriptInput = z.strictObject({
   timeout_s: timeoutInput,
 });
 
-export const executePythonFile: DataTool<z.infer<typeof scriptInput>> = {
+const executePythonFile: DataTool<z.infer<typeof scriptInput>> = {
   name: 'execute_python_file',
   description: 'Runs a Python file, offline.',
   input: scriptInput,
@@ -402,3 +402,6 @@ async function readScript(file: string, context: DataToolContext): Promise<Scrip
     source,
   };
 }
+
+/** The tools that run Python, by name. */
+export const pythonTools = { python_repl: pythonRepl, execute_python_file: executePythonFile };

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { readFile, readZip } from '../document-tools.ts';
+import { documentTools } from '../document-tools.ts';
 import { queryTable } from '../tables/query-table.ts';
 import { docxOf, docxParagraph, zipOf } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
+
+const { read_file: readFile, read_zip: readZip } = documentTools;
 
 const archive = async () =>
   zipOf({

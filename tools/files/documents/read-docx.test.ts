@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { readDocx } from '../document-tools.ts';
+import { documentTools } from '../document-tools.ts';
 import { reportDocx } from '../reading/reading.ts';
 import { docxOf, docxParagraph, loaded } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
+
+const { read_docx: readDocx } = documentTools;
 
 const cell = (text: string) => `<w:tc>${docxParagraph(text)}</w:tc>`;
 const table = (...rows: string[][]) =>

@@ -1,9 +1,11 @@
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readPdf } from '../document-tools.ts';
+import { documentTools } from '../document-tools.ts';
 import { loaded, pdfOf, pdfText } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { reportPdf } from './pdf-report.ts';
+
+const { read_pdf: readPdf } = documentTools;
 
 const three = pdfOf([pdfText(['First page', 'second line']), pdfText(['Page two']), '']);
 

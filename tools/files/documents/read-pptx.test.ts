@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { readPptx } from '../document-tools.ts';
+import { documentTools } from '../document-tools.ts';
 import { loaded, pptxOf, shapeOf, zipOf } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { reportPptx } from './pptx-report.ts';
+
+const { read_pptx: readPptx } = documentTools;
 
 test('reads slides in the order of the show, with tables, pictures and notes (REQ-044)', async () => {
   const cell = (text: string) => `<a:tc><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`;

@@ -1,10 +1,12 @@
 import * as XLSX from '@e965/xlsx';
 import { describe, expect, test } from 'vitest';
-import { readExcel } from '../document-tools.ts';
+import { documentTools } from '../document-tools.ts';
 import { loaded, styledXlsx } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 import { DEFAULT_ROWS } from './spreadsheet-report.ts';
 import { readSheets } from './workbook.ts';
+
+const { read_excel: readExcel } = documentTools;
 
 const day = (iso: string) => new Date(`${iso}Z`);
 
