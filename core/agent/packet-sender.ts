@@ -1,7 +1,6 @@
 import { MeshError } from '../contracts/errors.ts';
 import { measureLine } from '../contracts/ledger.ts';
-import { toFolderName } from '../contracts/node-id.ts';
-import { type JsonObject, type Packet, parsePacket } from '../contracts/packet.ts';
+import { type JsonObject, type Packet, parsePacket, toFolderName } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { readEpochMs } from '../system/log.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { nodeIdSchema } from '../contracts/node-id.ts';
+import { nodeIdSchema } from '../contracts/packet.ts';
 
 const MAX_PORT = 65_535;
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNodeId, nodeIdSchema, toFolderName } from './node-id.ts';
+import { isNodeId, nodeIdSchema, toFolderName } from './packet.ts';
 
 const IDENTITIES = [
   'did:wba:agents.example.com%3A8800:user:alice',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ROUTINGS } from '../hub/routing.ts';
 import { DELIVERIES } from '../wire/delivery.ts';
 import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
-import { nodeIdSchema } from './node-id.ts';
+import { nodeIdSchema } from './packet.ts';
 
 /** Version of the team file's format. */
 const TEAM_VERSION = 1;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
-import { toFolderName } from '../contracts/node-id.ts';
+import { toFolderName } from '../contracts/packet.ts';
 import { readByteLines } from '../system/files/byte-lines.ts';
 import { openUntrustedFile } from '../system/files/untrusted-file.ts';
 import { tryParseJson } from '../system/json-line.ts';

@@ -1,6 +1,70 @@
 import * as z from 'zod';
+import { MeshError } from '../contracts/errors.ts';
+import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
-import { replySchema } from './recorded-replies.ts';
+import { tokenCountsSchema } from '../contracts/prompt-part.ts';
+import { parseJsonLine, tryParseJson } from '../system/json-line.ts';
+import { readExchangeLogs } from './recorded-exchange.ts';
+
+/** Maximum bytes of all exchanges of an archive; a batch of a thousand questions has some 300 MB. */
+const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
+
+const replySchema = z.strictObject({
+  /** Key of the request that it answers. */
+  key: z.string(),
+  role: z.string(),
+  model: z.string(),
+  content: z.string(),
+  reasoning: z.string().optional(),
+  tool_calls: z.array(toolCallSchema),
+  finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
+  prompt_tokens: z.int().nonnegative().nullable(),
+  completion_tokens: z.int().nonnegative().nullable(),
+  counts: tokenCountsSchema.optional(),
+});
+
+/** A recorded model reply with the key of its request. */
+export type RecordedReply = z.infer<typeof replySchema>;
+
+/**
+ * Reads every model reply of an archived run, agent by agent in the order of arrival.
+ *
+ * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
+ */
+export async function readRecordedReplies(archive: string): Promise<RecordedReply[]> {
+  const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
+  const replies = [...logs.values()].flatMap((text) => text.split('\n').flatMap(parseReplyLine));
+  if (replies.length > 0) return replies;
+  throw new MeshError(
+    'config',
+    `archive ${archive}: no model was asked in this run; expected run_artifacts.tar.gz of one whose engine asks a model server`,
+  );
+}
+
+function parseReplyLine(line: string): RecordedReply[] {
+  const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
+  // The line is a text, which replies do not need, or a line of the logger itself.
+  if (!parsed.success || 'text' in parsed.data) return [];
+  const { key, role, model, reply, prompt_tokens, completion_tokens, counts } = parsed.data;
+  return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, counts }];
+}
+
+/** Formats replies as the file that agents' engines read: one JSON line each. */
+export function formatReplies(replies: readonly RecordedReply[]): string {
+  return replies.map((reply) => `${JSON.stringify(reply)}\n`).join('');
+}
+
+/**
+ * Parses a file of replies.
+ *
+ * @throws MeshError `config`, naming the line that is not a reply
+ */
+export function parseReplies(text: string, where: string): RecordedReply[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line, index) => parseJsonLine(line, replySchema, `${where}:${index + 1}`));
+}
 
 const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
 /**

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { DELIVERY_WINDOW } from '../contracts/limits.ts';
-import { nodeIdSchema } from '../contracts/node-id.ts';
-import { formatIssues, HEAD_LENGTHS, type JsonValue } from '../contracts/packet.ts';
+import { formatIssues, HEAD_LENGTHS, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
 import type { FrameLink } from './frame-link.ts';
 

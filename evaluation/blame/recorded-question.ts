@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { EXCHANGES_FILE, exchangeLineSchema, hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import type { BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { EXCHANGES_FILE } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseExchanges,

@@ -1,6 +1,5 @@
 import path from 'node:path';
-import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
-import { HUB_ID } from '@gaia-mesh/core/contracts/packet.ts';
+import { HUB_ID, toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import { type FileEnd, readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';

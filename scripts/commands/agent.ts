@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentEndpoint, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { nodeIdSchema, toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { nodeIdSchema, toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { markWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';

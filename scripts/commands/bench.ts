@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentEndpoint } from '@gaia-mesh/core/agent/spec.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';

@@ -5,8 +5,7 @@ import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
-import { parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/recorded-replies.ts';
+import { branchFileSchema, parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
@@ -20,7 +19,7 @@ import type { Question } from './requests/ask-model.ts';
 const MAX_REPLIES_BYTES = 256 * 1024 * 1024;
 
 const optionsSchema = z.looseObject({
-  /** The file of replies, written by `core/recording/recorded-replies.ts`. */
+  /** The file of replies, written by `core/recording/branch-file.ts`. */
   replies: z.string().min(1),
 });
 

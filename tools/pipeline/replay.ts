@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { toFolderName } from '@gaia-mesh/core/contracts/node-id.ts';
+import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { parseRecording, RECORDING_FILE, type RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 

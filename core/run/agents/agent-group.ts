@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { AgentEndpoint, AgentLaunch } from '../../agent/spec.ts';
 import { MeshError } from '../../contracts/errors.ts';
-import { toFolderName } from '../../contracts/node-id.ts';
+import { toFolderName } from '../../contracts/packet.ts';
 import type { Team, TeamAgent } from '../../contracts/team.ts';
 import type { MeshNode } from '../../hub/link.ts';
 import { raceAbort } from '../../system/process/abort.ts';

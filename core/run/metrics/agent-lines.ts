@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { toFolderName } from '../../contracts/node-id.ts';
+import { toFolderName } from '../../contracts/packet.ts';
 import { openUntrustedFile } from '../../system/files/untrusted-file.ts';
 
 /** Maximum bytes of one read; a line is shorter, and a longer one without an end is skipped. */

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_FRAME_BYTES } from '../../contracts/limits.ts';
 import { encodeFrame, PREFIX_BYTES } from '../../wire/frame.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
-import { allocateMessage } from './link-message.ts';
-import { WINDOW_BYTES } from './nats-link.ts';
+import { allocateMessage, WINDOW_BYTES } from './nats-link.ts';
 import { clientOf, diallerOf, linkedEnds, listeningEnd, MESH, nodeNamed } from './testing/linked-ends.ts';
 import { needNatsServer, realServer } from './testing/real-server.ts';
 

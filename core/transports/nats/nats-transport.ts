@@ -4,9 +4,8 @@ import type { MeshNode } from '../../hub/link.ts';
 import { waitPatiently } from '../../system/process/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
 import type { Dialler, Listen, RunTransport, RunTransportOptions } from '../transport.ts';
-import { allocateMessage, readMessage } from './link-message.ts';
 import { type NatsAddress, resolveNatsAddress } from './nats-address.ts';
-import { NatsLink } from './nats-link.ts';
+import { allocateMessage, NatsLink, readMessage } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
 import { type AgentSubjects, checkSubject, DEFAULT_SUBJECT, nameAgentSubjects } from './subjects.ts';
 

@@ -60,7 +60,7 @@ async function chatOnce(
     const outcome = await endpoint.chat(query, limits);
     const { fault } = outcome;
     if (fault === undefined || tries > maxRetries || chooseRemedy(fault) !== 'later') return { outcome };
-    if (fault.kind === 'status' && canDemandLess(fault)) return { outcome };
+    if (fault.kind === 'status' && classifyRefusal(fault) === 'form') return { outcome };
     if (fault.kind === 'cut' && fault.isStalled === true && tries > MAX_STALL_RETRIES) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
     const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);
@@ -148,7 +148,7 @@ export function isOfQuestion(fault: Fault): boolean {
 }
 
 /** Returns true if the server refused the content of a request, for which servers have no common code. */
-export function isFiltered({ status, message, code = '' }: StatusFault): boolean {
+function isFiltered({ status, message, code = '' }: StatusFault): boolean {
   if (![400, 403, 422, 451, 500].includes(status)) return false;
   return (
     /content_?(?:filter|policy)|responsible_?ai|safety/i.test(code) ||
@@ -173,7 +173,7 @@ const LONG_PROMPT =
 const LONG_FOR_RATE = /request too large|tokens must be reduced/i;
 
 /** Returns true if the prompt was too long, for which servers have no common code. */
-export function isLongPrompt({ status, message, code = '' }: StatusFault): boolean {
+function isLongPrompt({ status, message, code = '' }: StatusFault): boolean {
   if (status === 413) return true;
   if (status === 429) return LONG_FOR_RATE.test(message);
   return LONG_PROMPT_CODE.test(code) || LONG_PROMPT.test(message);
@@ -189,10 +189,13 @@ export function isAboutForm(message: string): boolean {
   return /\b(?:tools?|functions?|grammar|schema|template|jinja|regex|pattern)\b/i.test(message);
 }
 
-/** Returns true if the server may accept the same request without one of its parts. */
-export function canDemandLess(fault: StatusFault): boolean {
-  if (isLongPrompt(fault)) return false;
-  return REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
+/** Returns what a server refused: the content, the length of the prompt, or a part of its form that can be left out. */
+export function classifyRefusal(fault: StatusFault): 'filtered' | 'long-prompt' | 'form' | undefined {
+  if (isFiltered(fault)) return 'filtered';
+  if (isLongPrompt(fault)) return 'long-prompt';
+  const isForm =
+    REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
+  return isForm ? 'form' : undefined;
 }
 
 /** @param tries requests that failed, including this one */

@@ -3,26 +3,15 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import {
-  canDemandLess,
-  chatPatiently,
-  explain,
-  type Fault,
-  isFiltered,
-  isLongPrompt,
-} from '../http/fault.ts';
-import type { ModelQuery } from '../model-format.ts';
+import type { StatusFault } from '../http/exchange.ts';
+import { chatPatiently, classifyRefusal, explain, type Fault, isAboutForm } from '../http/fault.ts';
+import type { ModelQuery, Omittable } from '../model-format.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelReply } from '../replies/server-reply.ts';
-import {
-  asDemanded,
-  type Demands,
-  describeChanges,
-  type ModelEndpoint,
-  reduceDemands,
-} from './model-endpoint.ts';
+import { withSchema, withTextTools } from './in-words.ts';
+import type { ModelEndpoint } from './model-endpoint.ts';
 import { countQuery } from './window.ts';
 
 export type AskAttempt =
@@ -61,7 +50,7 @@ export async function askModel(
   await window.known();
   if (question.messages.some(hasPictures) && (await endpoint.seesPictures()) === false)
     throw new MeshError('engine', `${model} cannot see pictures, according to ${server.url}`);
-  const before = endpoint.accepted;
+  const before = endpoint.accepted ?? createDemands(endpoint.toolCalls);
   let demands = before;
   let refused: { readonly fault: Fault; readonly error: MeshError } | undefined;
   const forget = window.remember();
@@ -87,14 +76,15 @@ export async function askModel(
     const fault: Fault = outcome.fault ?? { kind: 'filtered', why: '' };
     const failed = { fault, error: explain(fault, server, model, outcome.tries) };
     // A filter decides in part by chance, so that the same words may pass.
-    if (fault.kind === 'filtered' || (fault.kind === 'status' && isFiltered(fault))) {
+    const refusal = fault.kind === 'status' ? classifyRefusal(fault) : undefined;
+    if (fault.kind === 'filtered' || refusal === 'filtered') {
       if (isAskedAgain) return failed;
       isAskedAgain = true;
       work.onNote?.(`${failed.error.message}; it is asked once more`);
       continue;
     }
     if (fault.kind !== 'status') return refused ?? failed;
-    if (isLongPrompt(fault)) {
+    if (refusal === 'long-prompt') {
       window.refused(query, fault.message);
       shortenings += 1;
       const next = { ...shorter, ...window.fit(shorter) };
@@ -109,7 +99,7 @@ export async function askModel(
       work.onNote?.(`${failed.error.message}; it is shortened, the oldest results first${offered}`);
       continue;
     }
-    if (!canDemandLess(fault)) return refused ?? failed;
+    if (refusal !== 'form') return refused ?? failed;
     const less = reduceDemands(demands, query, fault, endpoint.toolCalls);
     // Leaving the part out did not help, so it was not the reason.
     if (less === undefined) return refused ?? failed;
@@ -200,7 +190,7 @@ function toExchange(
 /** Remembers what the server accepted, and reports once what it did not. */
 function accept(endpoint: ModelEndpoint, before: Demands, now: Demands, work: EngineWork): void {
   if (now === before) return;
-  const changes = describeChanges(endpoint.accepted, now);
+  const changes = describeChanges(endpoint.accepted ?? before, now);
   endpoint.accepted = now;
   if (changes.length > 0)
     work.onNote?.(
@@ -218,4 +208,77 @@ function countUsage({ model, price }: ModelEndpoint, reply: ModelReply, work: En
     cachedTokens,
     costUsd: computeCostUsd(price, reply),
   });
+}
+
+/** The features of a server that a request uses. Servers of one format differ in those that they support. */
+export interface Demands {
+  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
+  readonly reply: 'schema' | 'json' | 'text';
+  /** The form of tools: the server's own, or text. */
+  readonly tools: 'native' | 'text';
+  readonly omits: readonly Omittable[];
+}
+
+function createDemands(toolCalls: ModelEndpoint['toolCalls']): Demands {
+  return { reply: 'schema', tools: toolCalls === 'text' ? 'text' : 'native', omits: [] };
+}
+
+/** Builds the query for sending: what the server does not support is put into words. */
+function asDemanded(query: ModelQuery, { reply, tools, omits }: Demands): ModelQuery {
+  let messages: readonly ChatMessage[] = query.messages;
+  const areWords = tools === 'text' && (query.tools.length > 0 || messages.some(hasToolPart));
+  if (areWords) messages = withTextTools(messages, query.tools);
+  if (query.schema !== undefined && reply !== 'schema') messages = withSchema(messages, query.schema);
+  return { ...query, messages, tools: areWords ? [] : query.tools, reply, omits };
+}
+
+function hasToolPart(message: ChatMessage): boolean {
+  return message.role === 'tool' || (message.role === 'assistant' && (message.toolCalls ?? []).length > 0);
+}
+
+const LACKS_TOOLS =
+  /(?:not|n't|no|without|unsupported|requires?)\b[^.]{0,60}\b(?:tools?|functions?)\b|\b(?:tools?|function.calls?(?:ing)?)\b[^.]{0,60}(?:not|n't|unsupported|requires?)\b/i;
+/** Parts of a request that a server may name when it refuses them; longer names come first. */
+const OMITTABLE: readonly Omittable[] = [
+  'temperature',
+  'tool_choice',
+  'stream_options',
+  'cache_control',
+  'stream',
+];
+
+/**
+ * Reduces the demands after a refusal: first by the part that the server names, then by weaker forms: schema → JSON → words; tools →
+ * text. Undefined if nothing is left to leave out.
+ */
+function reduceDemands(
+  now: Demands,
+  { schema, tools }: ModelQuery,
+  { message }: StatusFault,
+  toolCalls: ModelEndpoint['toolCalls'],
+): Demands | undefined {
+  const named = OMITTABLE.find(
+    (part) => !now.omits.includes(part) && new RegExp(`\\b${part}\\b`, 'i').test(message),
+  );
+  if (named !== undefined) return { ...now, omits: [...now.omits, named] };
+  const mayWrite = toolCalls === 'auto' && now.tools === 'native' && tools.length > 0;
+  if (mayWrite && LACKS_TOOLS.test(message)) return { ...now, tools: 'text' };
+  if (schema !== undefined && now.reply === 'schema') return { ...now, reply: 'json' };
+  if (schema !== undefined && now.reply === 'json') return { ...now, reply: 'text' };
+  return mayWrite && isAboutForm(message) ? { ...now, tools: 'text' } : undefined;
+}
+
+/** Describes the features that are not used from now on, for the log; empty if nothing changed. */
+function describeChanges(before: Demands, now: Demands): string[] {
+  return [
+    ...(before.tools === now.tools ? [] : ['tool calls are written as text']),
+    ...(before.reply === now.reply
+      ? []
+      : [
+          now.reply === 'json'
+            ? 'replies are restricted to JSON, with their schema in words'
+            : 'replies are free text, with their schema in words',
+        ]),
+    ...now.omits.filter((part) => !before.omits.includes(part)).map((part) => `${part} is left out`),
+  ];
 }

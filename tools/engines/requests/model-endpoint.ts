@@ -1,13 +1,12 @@
-import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson, parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 import { type ModelCapabilities, UNKNOWN_CAPABILITIES } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
-import { type ExchangeLimits, exchange, type Outcome, type StatusFault } from '../http/exchange.ts';
-import { explain, isAboutForm } from '../http/fault.ts';
-import type { ModelFormat, ModelQuery, ModelServer, Omittable } from '../model-format.ts';
+import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
+import { explain } from '../http/fault.ts';
+import type { ModelFormat, ModelQuery, ModelServer } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
 import { type ModelReply, readWholeText, receiveReply } from '../replies/server-reply.ts';
 import {
@@ -17,83 +16,8 @@ import {
   resolveServerUrl,
   type ServerKind,
 } from '../server-kind.ts';
-import { withSchema, withTextTools } from './in-words.ts';
+import type { Demands } from './ask-model.ts';
 import { Summaries, Window } from './window.ts';
-
-/** The features of a server that a request uses. Servers of one format differ in those that they support. */
-export interface Demands {
-  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
-  readonly reply: 'schema' | 'json' | 'text';
-  /** The form of tools: the server's own, or text. */
-  readonly tools: 'native' | 'text';
-  readonly omits: readonly Omittable[];
-}
-
-type ToolCalls = 'auto' | 'native' | 'text';
-
-function createDemands(toolCalls: ToolCalls): Demands {
-  return { reply: 'schema', tools: toolCalls === 'text' ? 'text' : 'native', omits: [] };
-}
-
-/** Builds the query for sending: what the server does not support is put into words. */
-export function asDemanded(query: ModelQuery, { reply, tools, omits }: Demands): ModelQuery {
-  let messages: readonly ChatMessage[] = query.messages;
-  const areWords = tools === 'text' && (query.tools.length > 0 || messages.some(hasToolPart));
-  if (areWords) messages = withTextTools(messages, query.tools);
-  if (query.schema !== undefined && reply !== 'schema') messages = withSchema(messages, query.schema);
-  return { ...query, messages, tools: areWords ? [] : query.tools, reply, omits };
-}
-
-function hasToolPart(message: ChatMessage): boolean {
-  return message.role === 'tool' || (message.role === 'assistant' && (message.toolCalls ?? []).length > 0);
-}
-
-const LACKS_TOOLS =
-  /(?:not|n't|no|without|unsupported|requires?)\b[^.]{0,60}\b(?:tools?|functions?)\b|\b(?:tools?|function.calls?(?:ing)?)\b[^.]{0,60}(?:not|n't|unsupported|requires?)\b/i;
-/** Parts of a request that a server may name when it refuses them; longer names come first. */
-const OMITTABLE: readonly Omittable[] = [
-  'temperature',
-  'tool_choice',
-  'stream_options',
-  'cache_control',
-  'stream',
-];
-
-/**
- * Reduces the demands after a refusal: first by the part that the server names, then by weaker forms: schema → JSON → words; tools →
- * text. Undefined if nothing is left to leave out.
- */
-export function reduceDemands(
-  now: Demands,
-  { schema, tools }: ModelQuery,
-  { message }: StatusFault,
-  toolCalls: ToolCalls,
-): Demands | undefined {
-  const named = OMITTABLE.find(
-    (part) => !now.omits.includes(part) && new RegExp(`\\b${part}\\b`, 'i').test(message),
-  );
-  if (named !== undefined) return { ...now, omits: [...now.omits, named] };
-  const mayWrite = toolCalls === 'auto' && now.tools === 'native' && tools.length > 0;
-  if (mayWrite && LACKS_TOOLS.test(message)) return { ...now, tools: 'text' };
-  if (schema !== undefined && now.reply === 'schema') return { ...now, reply: 'json' };
-  if (schema !== undefined && now.reply === 'json') return { ...now, reply: 'text' };
-  return mayWrite && isAboutForm(message) ? { ...now, tools: 'text' } : undefined;
-}
-
-/** Describes the features that are not used from now on, for the log; empty if nothing changed. */
-export function describeChanges(before: Demands, now: Demands): string[] {
-  return [
-    ...(before.tools === now.tools ? [] : ['tool calls are written as text']),
-    ...(before.reply === now.reply
-      ? []
-      : [
-          now.reply === 'json'
-            ? 'replies are restricted to JSON, with their schema in words'
-            : 'replies are free text, with their schema in words',
-        ]),
-    ...now.omits.filter((part) => !before.omits.includes(part)).map((part) => `${part} is left out`),
-  ];
-}
 
 /** One model on one server, and what is known about it so far. */
 export interface ModelEndpoint {
@@ -104,11 +28,11 @@ export interface ModelEndpoint {
   readonly price: Price | undefined;
   readonly window: Window;
   readonly summaries: Summaries;
-  readonly toolCalls: ToolCalls;
+  readonly toolCalls: EngineSettings['tool_calls'];
   /** The server's statement; undefined if it makes none. */
   readonly seesPictures: () => Promise<boolean | undefined>;
-  /** The demands that the server accepted last. */
-  accepted: Demands;
+  /** The demands that the server accepted last; undefined before the first reply. */
+  accepted: Demands | undefined;
 }
 
 interface ModelEndpoints {
@@ -164,7 +88,7 @@ export function resolveModelEndpoints(
       summaries: new Summaries(),
       toolCalls,
       seesPictures: async () => (await capabilities())?.vision ?? undefined,
-      accepted: createDemands(toolCalls),
+      accepted: undefined,
     };
   };
   const { host, model = kind.defaultModel, askCapabilities } = options;
