@@ -310,6 +310,31 @@ export const JOB_LIMITS = {
   contract: { ms: 60_000, megabytes: 1536 },
 } as const satisfies Record<string, number | JobBounds>;
 
+/** Bounds of files that tools read and fetch for a question. */
+export const FILE_LIMITS = {
+  /** Maximum files of a folder that are listed: far above the attachments of a question, and quickly listed. */
+  listed: 1_000,
+  /** Maximum bytes of a file, and of an unpacked member of an archive: a larger one does not fit the memory of its reader. */
+  bytes: 64 * 1024 * 1024,
+  /** Maximum members of an archive. Those of questions hold a few files; documents of hundreds of slides hold a few thousand parts. */
+  members: 10_000,
+  /** Maximum unpacked bytes of all members that are read. */
+  unpackedBytes: 256 * 1024 * 1024,
+  /** Maximum bytes of a download. Attachments of questions have some megabytes; data sets are too large for an agent to read. */
+  downloadBytes: 50 * 1024 * 1024,
+  /** Maximum bytes and number of all downloads of a task: an agent in a loop must not fill the disk. */
+  downloadsBytes: 500 * 1024 * 1024,
+  downloads: 200,
+} as const;
+
+/** Bounds of a program in Python. */
+export const PYTHON_LIMITS = {
+  /** Maximum seconds that a call may ask for; anything longer is a job and not a step of an answer. */
+  seconds: 60,
+  /** Maximum bytes of output passed to the model. */
+  outputBytes: 100_000,
+} as const;
+
 /** Bounds of SQL over a table of a document. */
 export const SQL_LIMITS = {
   /** Maximum characters of a statement. Statements of models have a few hundred. */

@@ -2,6 +2,7 @@ import { opendir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
 import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../data-tool.ts';
 
@@ -28,9 +29,6 @@ export type FileContext = Pick<DataToolContext, 'files' | 'workspace'>;
 
 /** Maximum length of a name; file systems allow 255 bytes between two slashes. */
 const MAX_NAME_CHARACTERS = 1024;
-
-/** Maximum files of one folder: far above the attachments of a question, and quickly listed. */
-export const MAX_FOLDER_FILES = 1000;
 
 const input = z.strictObject({
   name: z.string().min(1),
@@ -208,12 +206,12 @@ async function listFolderFiles(
   let looked = 0;
   for await (const entry of await opendir(target)) {
     looked++;
-    if (looked > MAX_FOLDER_FILES) break;
+    if (looked > FILE_LIMITS.listed) break;
     const isFile =
       entry.isFile() || (entry.isSymbolicLink() && (await isFileLink(root, path.join(target, entry.name))));
     if (isFile) names.push(prefix + entry.name);
   }
-  return { names: names.sort(), isWhole: looked <= MAX_FOLDER_FILES };
+  return { names: names.sort(), isWhole: looked <= FILE_LIMITS.listed };
 }
 
 async function isFileLink(root: string, link: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
-import { listFiles, MAX_FOLDER_FILES } from './find-file.ts';
+import { listFiles } from './find-file.ts';
 import { taskPlace } from './testing/task-place.ts';
 
 test('writes the files of both folders, exactly so (RA-35)', async () => {
@@ -30,9 +31,9 @@ test('names no folders, no links to elsewhere, and no line breaks of a name', as
 
 test('lists as many as fit, and says that there are more', async () => {
   const place = taskPlace();
-  for (let i = 0; i < MAX_FOLDER_FILES; i++) writeFileSync(path.join(place.files, `${i}.txt`), '');
+  for (let i = 0; i < FILE_LIMITS.listed; i++) writeFileSync(path.join(place.files, `${i}.txt`), '');
   const full = (await listFiles.run({}, place)).text;
-  expect(full.split('\n')).toHaveLength(MAX_FOLDER_FILES + 1);
+  expect(full.split('\n')).toHaveLength(FILE_LIMITS.listed + 1);
   expect(full).not.toContain('there are more');
   writeFileSync(path.join(place.files, 'one-more.txt'), '');
   expect((await listFiles.run({}, place)).text).toContain('[there are more');

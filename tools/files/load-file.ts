@@ -1,11 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { explainFileFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { explainAbsence, type FileContext, findFile, quoteFileName } from './find-file.ts';
 import type { LoadedFile } from './loaded-file.ts';
-
-/** Maximum size of a file; a larger one would not fit the memory of its reader. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Matches a member of an archive by the shortest archive name: archives in archives are not opened. */
 const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
@@ -44,10 +42,10 @@ export async function loadFile(file: string, name: string): Promise<LoadedFile> 
     const status = await handle.stat();
     if (!status.isFile())
       throw new MeshError('tool', `${quoteFileName(name)} is not a regular file, so it is not read`);
-    if (status.size > MAX_FILE_BYTES) {
+    if (status.size > FILE_LIMITS.bytes) {
       throw new MeshError(
         'tool',
-        `${quoteFileName(name)} has ${status.size} bytes: files of up to ${MAX_FILE_BYTES} are read`,
+        `${quoteFileName(name)} has ${status.size} bytes: files of up to ${FILE_LIMITS.bytes} are read`,
       );
     }
     const bytes = new Uint8Array(status.size);

@@ -1,6 +1,6 @@
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
 import { documentTools } from './document-tools.ts';
-import { MAX_FILE_BYTES } from './load-file.ts';
 import { zipOf } from './testing/documents.ts';
 import { taskPlace } from './testing/task-place.ts';
 import { decodeText } from './text-encoding.ts';
@@ -69,10 +69,10 @@ test('a text is read whatever its extension', async () => {
 });
 
 test('a file is read up to the cap and not above it (RA-36)', async () => {
-  const bytes = new Uint8Array(MAX_FILE_BYTES + 1).fill(0x61);
-  expect((await read('a.txt', bytes.subarray(1))).length).toBeGreaterThan(MAX_FILE_BYTES);
+  const bytes = new Uint8Array(FILE_LIMITS.bytes + 1).fill(0x61);
+  expect((await read('a.txt', bytes.subarray(1))).length).toBeGreaterThan(FILE_LIMITS.bytes);
   await expect(read('a.txt', bytes)).rejects.toThrow(
-    `./a.txt has ${MAX_FILE_BYTES + 1} bytes: files of up to ${MAX_FILE_BYTES} are read`,
+    `./a.txt has ${FILE_LIMITS.bytes + 1} bytes: files of up to ${FILE_LIMITS.bytes} are read`,
   );
 });
 

@@ -77,7 +77,7 @@ const YEAR = /(?:^|[^\d.,])(1\d{3}|20\d\d)(?!\d|[.,]\d)/;
 const REST =
   /(?<=(?:^|[^-\d])\d{1,2})\s?-\s?\d{1,2}(?=,|\s|$)|(?<=[a-z])-\d{1,2}\s.*|\s*(?:\s-\s.*|[([].*|[*†‡]+)$/gs;
 
-export function parseCell(text: string): Cell {
+function parseCell(text: string): Cell {
   const low = toPlainText(text).trim();
   const first = FIRST_NUMBER.exec(low)?.[0];
   // `2004-05` is a season: the hyphen is not a minus sign.

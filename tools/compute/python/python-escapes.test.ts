@@ -2,11 +2,11 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { createServer, type Server } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import { PYTHON_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { computing, descendants } from '../fixtures/processes.ts';
 import { isRunning, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 import { TO_JAVASCRIPT } from '../fixtures/to-javascript.ts';
-import { MAX_TIMEOUT_S } from './python-tools.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 
@@ -329,7 +329,7 @@ held = []
 for n in range(400):
     held.append(array.new(16 << 20))
 `,
-        MAX_TIMEOUT_S,
+        PYTHON_LIMITS.seconds,
         'arrays',
       );
       // The allocation is refused, or the process ends.

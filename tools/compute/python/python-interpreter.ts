@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import { explainSystemFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { PYTHON_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
@@ -20,8 +21,6 @@ interface Limits {
   readonly signal: AbortSignal;
 }
 
-/** Maximum output passed to the model. */
-export const MAX_OUTPUT_BYTES = 100_000;
 /** Maximum output that is read; a program that prints more is in an endless loop. */
 const MAX_FLOOD_BYTES = 64 * 1024 * 1024;
 /** Maximum size of a reply; the driver's own limits are far lower. */
@@ -237,7 +236,7 @@ class Call {
   }
 
   fail(why: string): void {
-    const rest = this.#isReply ? [] : [this.#rest.subarray(0, MAX_OUTPUT_BYTES - this.#keptBytes)];
+    const rest = this.#isReply ? [] : [this.#rest.subarray(0, PYTHON_LIMITS.outputBytes - this.#keptBytes)];
     this.#kept.push(...rest);
     const printed = this.#output();
     const tail = printed.length > SHOWN_CHARACTERS ? `… ${printed.slice(-SHOWN_CHARACTERS)}` : printed;
@@ -248,7 +247,7 @@ class Call {
 
   #keep(bytes: Buffer): void {
     this.#outputBytes += bytes.length;
-    const kept = bytes.subarray(0, MAX_OUTPUT_BYTES - this.#keptBytes);
+    const kept = bytes.subarray(0, PYTHON_LIMITS.outputBytes - this.#keptBytes);
     // A copy, since a view would keep the whole chunk in memory.
     if (kept.length > 0) this.#kept.push(Buffer.from(kept));
     this.#keptBytes += kept.length;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { PYTHON_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
@@ -12,7 +13,7 @@ import { loadTaskFile } from '../../files/load-file.ts';
 import { readConfined } from '../../files/read-confined.ts';
 import { findReader } from '../../files/reading/readers.ts';
 import { findPython, type Python, type PythonRunContext } from './pyodide-python.ts';
-import { MAX_OUTPUT_BYTES, PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
+import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
 /**
  * Maximum interpreters of one agent that compute at the same time: each takes a core, and the machine has other work.
@@ -195,17 +196,15 @@ function raceRunEnd<Value>(signal: AbortSignal, work: Promise<Value>): Promise<V
 }
 
 const DEFAULT_TIMEOUT_S = 10;
-/** Maximum time limit; anything longer is a job and not a step of an answer. */
-export const MAX_TIMEOUT_S = 60;
 
 /** Options that a team file may give an agent that runs Python. */
 const optionsSchema = z.object({
   python_memory_mb: z.int().min(256).max(8192).default(1024),
-  python_timeout_s: z.number().positive().max(MAX_TIMEOUT_S).default(DEFAULT_TIMEOUT_S),
+  python_timeout_s: z.number().positive().max(PYTHON_LIMITS.seconds).default(DEFAULT_TIMEOUT_S),
 });
 
 /** The time limit argument of every tool that runs Python. */
-const timeoutInput = z.number().positive().max(MAX_TIMEOUT_S).exactOptional();
+const timeoutInput = z.number().positive().max(PYTHON_LIMITS.seconds).exactOptional();
 
 /** Maximum length of input, far above what a person types. */
 const MAX_INPUT_CHARACTERS = 1_000_000;
@@ -248,8 +247,8 @@ function buildPythonReply(
   const { status, error, lacking, output, outputBytes, lost } = outcome;
   const notes = [
     ...(lost === undefined ? [] : [`[the names of earlier calls are gone: ${lost}]`]),
-    ...(outputBytes > MAX_OUTPUT_BYTES
-      ? [`[cut: ${outputBytes - MAX_OUTPUT_BYTES} more bytes were printed]`]
+    ...(outputBytes > PYTHON_LIMITS.outputBytes
+      ? [`[cut: ${outputBytes - PYTHON_LIMITS.outputBytes} more bytes were printed]`]
       : []),
     ...(status === 'syntax_error' ? ['[nothing was run: the code could not be parsed]'] : []),
     ...(status === 'error' && output.trim() === '' ? [`[${error ?? 'it failed'}]`] : []),

@@ -1,9 +1,10 @@
 import { crc32, deflateRawSync } from 'node:zlib';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import fc from 'fast-check';
 import JSZip from 'jszip';
 import { describe, expect, test } from 'vitest';
 import { loaded, zipOf } from '../testing/documents.ts';
-import { checkZip, MAX_MEMBER_BYTES, MAX_MEMBERS, openZip } from './zip-archive.ts';
+import { checkZip, openZip } from './zip-archive.ts';
 
 /** Sets a field of the first central file header, and of its local one. */
 function patched(
@@ -99,11 +100,11 @@ describe('openZip', () => {
 
   test('a member is unpacked up to its bound, and not a byte further', () => {
     const bombOf = (length: number) => handMade([deflateRawSync(Buffer.alloc(length), { level: 1 })]);
-    expect(() => checkZip(loaded('a.zip', bombOf(MAX_MEMBER_BYTES + 1)))).toThrow(
-      `unpacks to more than ${MAX_MEMBER_BYTES} bytes`,
+    expect(() => checkZip(loaded('a.zip', bombOf(FILE_LIMITS.bytes + 1)))).toThrow(
+      `unpacks to more than ${FILE_LIMITS.bytes} bytes`,
     );
     // The member is unpacked as a whole, despite the size in its header, and its checksum is wrong.
-    expect(() => checkZip(loaded('a.zip', bombOf(MAX_MEMBER_BYTES)))).toThrow('its checksum is wrong');
+    expect(() => checkZip(loaded('a.zip', bombOf(FILE_LIMITS.bytes)))).toThrow('its checksum is wrong');
   });
 
   test('all members together have a bound', () => {
@@ -119,10 +120,10 @@ describe('openZip', () => {
   test('the number of members has a bound', () => {
     const end = Buffer.from(handMade([Buffer.alloc(0)]));
     const at = end.indexOf('PK\x05\x06');
-    end.writeUInt16LE(MAX_MEMBERS + 1, at + 8);
-    end.writeUInt16LE(MAX_MEMBERS + 1, at + 10);
+    end.writeUInt16LE(FILE_LIMITS.members + 1, at + 8);
+    end.writeUInt16LE(FILE_LIMITS.members + 1, at + 10);
     expect(() => openZip(loaded('a.zip', end))).toThrow(
-      `it has ${MAX_MEMBERS + 1} members: up to ${MAX_MEMBERS} are read`,
+      `it has ${FILE_LIMITS.members + 1} members: up to ${FILE_LIMITS.members} are read`,
     );
   });
 });

@@ -1,18 +1,9 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { decodeText } from '../text-encoding.ts';
-
-/**
- * Maximum members of an archive. Archives of questions hold a few files; documents of hundreds of slides hold a few
- * thousand parts.
- */
-export const MAX_MEMBERS = 10_000;
-/** Maximum size of one member, unpacked; the same as for a file. */
-export const MAX_MEMBER_BYTES = 64 * 1024 * 1024;
-/** Maximum size of all members that are read, unpacked. */
-const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 export interface ZipMember {
   readonly name: string;
@@ -52,8 +43,7 @@ const MAX_COMMENT_BYTES = 0xffff;
  * Opens a ZIP archive by its central directory. Each member is unpacked only when it is read, within the bounds;
  * libraries would unpack whatever the archive declares.
  *
- * @throws MeshError `tool` for other files, and for ZIP64, archives of several volumes and more than {@link
- * MAX_MEMBERS} members
+ * @throws MeshError `tool` for other files, and for ZIP64, archives of several volumes and too many members
  */
 export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   const fail = (why: string): never => {
@@ -70,7 +60,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   if (count === 0xffff || directoryBytes === 0xffffffff)
     fail('it is in the ZIP64 format, for archives of more than 4 GB');
   if (view.getUint16(end + 8, true) !== count) fail('it is one of several volumes');
-  if (count > MAX_MEMBERS) fail(`it has ${count} members: up to ${MAX_MEMBERS} are read`);
+  if (count > FILE_LIMITS.members) fail(`it has ${count} members: up to ${FILE_LIMITS.members} are read`);
   // Bytes before the archive (a program that unpacks itself) shift all offsets.
   const start = end - directoryBytes;
   const shift = start - view.getUint32(end + 16, true);
@@ -102,7 +92,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
     at = next;
   }
 
-  let budget = MAX_UNPACKED_BYTES;
+  let budget = FILE_LIMITS.unpackedBytes;
   return {
     members: [...places.keys()],
     read(member) {
@@ -116,7 +106,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
       const packed =
         readPackedBytes(bytes, view, member, place) ??
         failMember('lies outside of the archive, which is damaged');
-      const limit = Math.min(MAX_MEMBER_BYTES, budget);
+      const limit = Math.min(FILE_LIMITS.bytes, budget);
       const content = unpackMember(packed, place.method, limit, failMember);
       budget -= content.length;
       if (crc32(content) !== place.crc) failMember('is damaged: its checksum is wrong');
@@ -143,7 +133,7 @@ function unpackMember(
 ): Uint8Array<ArrayBuffer> {
   const tooLarge = () =>
     fail(
-      `unpacks to more than ${limit} bytes: up to ${MAX_MEMBER_BYTES} of a member and ${MAX_UNPACKED_BYTES} of all are read`,
+      `unpacks to more than ${limit} bytes: up to ${FILE_LIMITS.bytes} of a member and ${FILE_LIMITS.unpackedBytes} of all are read`,
     );
   switch (method) {
     case 0:

@@ -20,7 +20,7 @@ import {
 import { findSheet, readSheets } from './workbook.ts';
 
 /** Default number of rows of each sheet in a reply. */
-export const DEFAULT_ROWS = 200;
+const DEFAULT_ROWS = 200;
 /** Maximum characters of a reply, so that it is cut between rows rather than within one. */
 const MAX_TEXT_CHARACTERS = 150_000;
 /** Maximum cells of the data for programs. */

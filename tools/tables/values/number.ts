@@ -38,30 +38,11 @@ export function parseNumber(value: CellValue): number | undefined {
   if (!PLAIN.test(text)) return undefined;
   const number = Number(text);
   if (!Number.isFinite(number)) return undefined;
-  return sign * (isPercent ? sumDecimals([number], 2) : number) + 0;
+  return sign * (isPercent ? dividePercent(number) : number) + 0;
 }
 
-/**
- * Sums numbers as on paper: 0.1 + 0.2 is 0.3, in any order. `shift` moves the decimal point to the left.
- *
- * Each number is read as the decimal that it is written as, with 15 digits if it has a fraction, and added exactly.
- */
-export function sumDecimals(numbers: Iterable<number>, shift = 0): number {
-  let total = 0n;
-  let places = 0;
-  for (const number of numbers) {
-    const written = Number.isInteger(number) ? number.toExponential() : number.toExponential(14);
-    const [mantissa = '0', exponent = '0'] = written.split('e');
-    const [whole = '0', fraction = ''] = mantissa.split('.');
-    let digits = BigInt(whole + fraction);
-    const own = fraction.length - Number(exponent);
-    if (own > places) {
-      total *= 10n ** BigInt(own - places);
-      places = own;
-    } else {
-      digits *= 10n ** BigInt(places - own);
-    }
-    total += digits;
-  }
-  return Number(`${total}e${-places - shift}`) + 0;
+/** Moves the decimal point of a number as it is written: 0.07 % is 0.0007. */
+function dividePercent(number: number): number {
+  const [mantissa, exponent] = number.toExponential().split('e');
+  return Number(`${mantissa}e${Number(exponent) - 2}`);
 }

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { WebScript } from '../../fixtures/web-server.ts';
 import { serveWeb } from '../testing/serve-web.ts';
-import { downloadFile, MAX_DOWNLOAD_BYTES, saveDownload } from './save-download.ts';
+import { downloadFile, saveDownload } from './save-download.ts';
 
 let files: string;
 beforeEach(async () => {
@@ -72,7 +73,7 @@ describe('download_file', () => {
   });
 
   test('stops at its bound, and leaves nothing behind (RA-38)', async () => {
-    const { place, pages } = await serve([{ body: Buffer.alloc(MAX_DOWNLOAD_BYTES + 1) }]);
+    const { place, pages } = await serve([{ body: Buffer.alloc(FILE_LIMITS.downloadBytes + 1) }]);
     await expect(downloadFile.run({ url: `${pages}/big.bin` }, place)).rejects.toThrow(
       'big.bin is larger than 52.4 MB',
     );

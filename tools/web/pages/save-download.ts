@@ -4,6 +4,7 @@ import { copyFile, link, mkdir, open, readdir, realpath, rm, stat } from 'node:f
 import path from 'node:path';
 import { DOWNLOADS } from '@gaia-mesh/core/agent/task-files.ts';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
@@ -85,11 +86,6 @@ function tryDecodeUri(text: string): string {
   }
 }
 
-/** Maximum bytes of a file. Attachments of questions have some megabytes; data sets are too large for an agent to read. */
-export const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
-/** Maximum bytes of all downloads of a task: an agent in a loop must not fill the disk. */
-const MAX_FOLDER_BYTES = 500 * 1024 * 1024;
-const MAX_FOLDER_FILES = 200;
 /** Maximum files of one name. */
 const MAX_SAME_NAME = 50;
 
@@ -116,7 +112,7 @@ export async function saveDownload(
   // A hidden name that no download gets cannot be mistaken for a complete file.
   const part = path.join(folder, `.${randomBytes(8).toString('hex')}.part`);
   try {
-    const most = Math.min(MAX_DOWNLOAD_BYTES, room);
+    const most = Math.min(FILE_LIMITS.downloadBytes, room);
     const bytes = await writeWhole(part, limitBytes(body, most, tooLarge(name, most)));
     const file = await placeFile(part, folder, name);
     return { file: `${DOWNLOADS}/${file}`, bytes };
@@ -144,17 +140,17 @@ async function downloadFolder(files: string | undefined): Promise<string> {
 /** Returns the number of bytes that the folder still has room for. */
 async function measureRoom(folder: string): Promise<number> {
   const names = await tryFileStep(folder, () => readdir(folder));
-  if (names.length >= MAX_FOLDER_FILES) {
+  if (names.length >= FILE_LIMITS.downloads) {
     throw new MeshError('tool', `${DOWNLOADS}/ has ${names.length} files already: use one of them`);
   }
   const sizes = await Promise.all(
     names.map((name) => tryFileStep(folder, () => stat(path.join(folder, name)))),
   );
-  const room = MAX_FOLDER_BYTES - sizes.reduce((sum, { size }) => sum + size, 0);
+  const room = FILE_LIMITS.downloadsBytes - sizes.reduce((sum, { size }) => sum + size, 0);
   if (room > 0) return room;
   throw new MeshError(
     'tool',
-    `${DOWNLOADS}/ holds ${formatMegabytes(MAX_FOLDER_BYTES)} already: nothing more is downloaded`,
+    `${DOWNLOADS}/ holds ${formatMegabytes(FILE_LIMITS.downloadsBytes)} already: nothing more is downloaded`,
   );
 }
 
