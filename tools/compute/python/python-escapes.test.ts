@@ -32,7 +32,7 @@ describe('Python', () => {
   });
 
   const call = (code: string, timeoutS = 30, taskId = 't1') =>
-    agent.call({ tool: 'python-repl', input: { code, timeout_s: timeoutS }, taskId });
+    agent.call({ tool: 'python_repl', input: { code, timeout_s: timeoutS }, taskId });
   const run = async (code: string) => textOf(await call(code));
   /** Evaluates each expression on its own, and returns its value or the name of its error. */
   const tries = async (setup: string, expressions: readonly string[]) => {
@@ -259,7 +259,7 @@ os.unlink("large")
       const other = new RestrictedAgent();
       cpSync(path.join(agent.workspace, '.cache'), path.join(other.workspace, '.cache'), { recursive: true });
       const busy = other.call({
-        tool: 'python-repl',
+        tool: 'python_repl',
         input: { code: 'while True: pass', timeout_s: 5 },
       });
       await expect.poll(() => computing(other.pid), { timeout: 60_000 }).not.toEqual([]);

@@ -19,14 +19,14 @@ describe('Python', () => {
   const repl = (code: string, more: { taskId?: string; timeout_s?: number } = {}) => {
     const { taskId, ...input } = more;
     return ask({
-      tool: 'python-repl',
+      tool: 'python_repl',
       input: { code, ...input },
       taskId,
     });
   };
   const script = (file: string, text: string, input = {}) => {
     writeFileSync(path.join(agent.files, file), text);
-    return ask({ tool: 'execute-python-file', input: { file, ...input } });
+    return ask({ tool: 'execute_python_file', input: { file, ...input } });
   };
 
   test('gives what is printed and the value of a last expression (RA-44, SV-11, SV-13, REQ-055)', async () => {
@@ -97,7 +97,7 @@ describe('Python', () => {
   test('input that is given is read, by cells and by scripts, and then there is none', async () => {
     const code = 'name = input()\n[name, input(), sys.stdin.read()]';
     const reply = await ask({
-      tool: 'python-repl',
+      tool: 'python_repl',
       input: { code: `import sys\n${code}`, input: 'Ana\n7\nrest\nof it' },
     });
     expect(textOf(reply)).toBe("['Ana', '7', 'rest\\nof it']\n");
@@ -207,13 +207,13 @@ describe('Python', () => {
   test('a run that has ended ends the code, and what waits for its turn', async () => {
     const end = new AbortController();
     const busy = agent.call({
-      tool: 'python-repl',
+      tool: 'python_repl',
       input: { code: 'while True: pass' },
       taskId: 'a',
       signal: end.signal,
     });
     const waiting = agent.call({
-      tool: 'python-repl',
+      tool: 'python_repl',
       input: { code: '1' },
       taskId: 'a',
       signal: end.signal,
@@ -275,7 +275,7 @@ describe('Python', () => {
       path.join(agent.files, 'latin.py'),
       Buffer.from('# -*- coding: latin-1 -*-\nprint("\xe4")\n', 'latin1'),
     );
-    expect(textOf(await ask({ tool: 'execute-python-file', input: { file: 'latin.py' } }))).toBe('ä\n');
+    expect(textOf(await ask({ tool: 'execute_python_file', input: { file: 'latin.py' } }))).toBe('ä\n');
   });
 
   test('a file that is not there, or outside, is refused', async () => {
@@ -285,7 +285,7 @@ describe('Python', () => {
       ['../secret.py', 'leads out of the folder'],
       ['link.py', 'outside'],
     ]) {
-      const reply = await ask({ tool: 'execute-python-file', input: { file: file ?? '' } });
+      const reply = await ask({ tool: 'execute_python_file', input: { file: file ?? '' } });
       expect(reply).toMatchObject({ message: expect.stringMatching(fault ?? '') });
       expect(reply.code).not.toBe('bug');
     }
@@ -293,12 +293,12 @@ describe('Python', () => {
 
   test('limits of the team file hold, and those that cannot be are refused (REQ-082)', async () => {
     const tooMuch = await ask(
-      { tool: 'python-repl', input: { code: 'len(bytearray(600_000_000))' }, taskId: 'small' },
+      { tool: 'python_repl', input: { code: 'len(bytearray(600_000_000))' }, taskId: 'small' },
       { python_memory_mb: 512 },
     );
     expect(tooMuch.data).toMatchObject({ status: 'error', error: 'MemoryError' });
     const tooLong = await ask(
-      { tool: 'python-repl', input: { code: 'while True: pass' }, taskId: 'small' },
+      { tool: 'python_repl', input: { code: 'while True: pass' }, taskId: 'small' },
       { python_timeout_s: 0.5 },
     );
     expect(tooLong.message).toContain('stopped after 0.5 s');
@@ -308,7 +308,7 @@ describe('Python', () => {
       ['python_memory_mb', 255],
       ['python_memory_mb', 8193],
     ] as const) {
-      const absurd = await ask({ tool: 'python-repl', input: { code: '1' } }, { [name]: value });
+      const absurd = await ask({ tool: 'python_repl', input: { code: '1' } }, { [name]: value });
       expect(absurd).toMatchObject({ code: 'config', message: expect.stringContaining(name) });
     }
   });
