@@ -17,6 +17,7 @@ const BUNDLED = [
   'kysely',
   'wink-nlp',
   'wink-eng-lite-web-model',
+  'stemmer',
 ];
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));

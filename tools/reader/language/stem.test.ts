@@ -13,6 +13,10 @@ describe('stem', () => {
     ['adoption', 'adopt'],
     ['happy', 'happi'],
     ['controlling', 'control'],
+    ['technology', 'technologi'],
+    ['technologies', 'technologi'],
+    ['possibly', 'possibli'],
+    ['probably', 'probabl'],
   ])('strips %s to %s, as Porter’s vocabulary does', (word, root) => {
     expect(stemWord(word)).toBe(root);
   });
