@@ -50,7 +50,7 @@ export class Senders<Member> {
     this.#layer = layer;
   }
 
-  /** @throws MeshError `handshake` if another member has the id: frames could not be told apart */
+  /** @throws MeshError `handshake` if another member has the id, as frames would be ambiguous */
   add(senderId: number, member: Member): void {
     if (this.#byId.has(senderId)) {
       throw new MeshError('handshake', `${this.#layer}: two members offered keys with the same first bytes`);

@@ -25,18 +25,18 @@ export const processCountsSchema = z.object({
 });
 export type ProcessCounts = z.infer<typeof processCountsSchema>;
 
-/** A question to the other process: what it shall do, and with what. */
+/** A question to the other process: the action `do`, and its arguments. */
 export type Question = Extract<Message, { ask: object }>['ask'];
 
 /**
- * A channel between the process that has a stack and one that it starts for it, in any language. Both ask; each line
- * is a message in JSON: a question, its answer by number, its failure, or that it is called off.
+ * A channel between the process of a stack and a process that it has started, in any language. Both ends ask. Each
+ * line is a message in JSON: a question, or the answer to a numbered question, its failure or its cancellation.
  */
 export class ControlChannel {
   readonly #socket: Socket;
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #running = new Map<number, AbortController>();
-  /** Resolves when the other process is gone. */
+  /** Resolves when the other process has ended. */
   readonly ended: Promise<void>;
   #last = 0;
 
@@ -61,7 +61,7 @@ export class ControlChannel {
     return !this.#socket.destroyed;
   }
 
-  /** @throws MeshError `agent` if the other process fails at it or is gone; the reason of `signal` if it is aborted */
+  /** @throws MeshError `agent` if the other process fails or has ended; the reason of `signal` if it is aborted */
   async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
     if (!this.isOpen) throw new MeshError('agent', 'its process is gone');

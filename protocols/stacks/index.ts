@@ -1,4 +1,4 @@
-/** The public names of the stacks: what a protocol on a transport of your own is written against. */
+/** The public names of the package, for stacks of your own. */
 export type {
   Inbox,
   Stack,

@@ -147,7 +147,7 @@ export class Admission {
     stranger.destroy();
   }
 
-  /** Turns away the strangers whose time is over, and those that are too many and had time for a first word. */
+  /** Turns away strangers whose time has passed, and surplus ones that had time to send something. */
   #review(): void {
     const nowMs = performance.now();
     for (const [stranger, cameMs] of this.#strangers) {

@@ -88,7 +88,7 @@ export async function loadStack(name: string, implementation: Stack['implementat
   return found.load();
 }
 
-/** Lists the stacks whose ends are in another language; their packages are not npm's, and looked for when one is loaded. */
+/** Lists the stacks whose ends are in another language. Their packages are not npm's and are looked for on loading. */
 function listLanguageEntries(language: Language): readonly StackEntry[] {
   const entries = [
     ...(['jsonrpc', 'grpc'] as const).map((binding) => ({
@@ -123,7 +123,7 @@ function createEntry(
     packages,
     load: () =>
       withPackage(packages.join(' '), `--stacks ${name}`, () => {
-        // The stack loads its packages when it opens, and what is missing is to be said before anything is measured.
+        // The stack loads its packages when it opens; a missing one must be reported before anything is measured.
         for (const spec of packages) import.meta.resolve(spec.replace(/(?<=.)@.*$/, ''));
         return load();
       }),

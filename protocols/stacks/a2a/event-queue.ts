@@ -20,7 +20,7 @@ export class EventQueue<T> implements AsyncIterable<T> {
   #isClosed = false;
   #failure: unknown;
 
-  /** @param onEnd is called when the reader has ended, or has gone */
+  /** @param onEnd called when the reader has finished or stopped early */
   constructor(onEnd?: () => void) {
     this.#onEnd = onEnd;
   }

@@ -4,7 +4,7 @@ import type { Language } from '../languages/installation.ts';
 import { createLanguageStack } from '../languages/language-stack.ts';
 import { a2aTraits, meshCard } from './exchange.ts';
 
-/** Nested levels that protobuf takes in the form of JSON: each is three of its own hundred. */
+/** Maximum nesting of JSON in protobuf, whose limit of a hundred levels counts each level three times. */
 const DEEPEST_PAYLOAD = 30;
 
 /** A2A with the SDK of another language at both ends, without TLS, for the reason that `mcp/languages.ts` gives. */

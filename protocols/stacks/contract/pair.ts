@@ -49,7 +49,7 @@ interface CountingProxy {
   close(): Promise<void>;
 }
 
-/** Opens a forwarder that counts what it carries and parses none of it. It checks the meter and shares no code with it. */
+/** Opens a forwarder that counts bytes without parsing them. It checks the meter and shares no code with it. */
 async function openCountingProxy(): Promise<CountingProxy> {
   let bytes = { connections: 0, up: 0, down: 0 };
   const forwarder = await Forwarder.listen((client, server, connect) => {

@@ -44,7 +44,7 @@ export const IMPLEMENTATIONS = ['sdk', 'bare', 'python', 'go'] as const;
 
 type Implementation = (typeof IMPLEMENTATIONS)[number];
 
-/** Abilities that a protocol has by itself; `docs/stacks.md` describes the missing ones, and their cost is counted. */
+/** Capabilities of a protocol, by which the contract chooses its checks. */
 export interface StackTraits {
   /**
    * A protocol acknowledges a message without an answer to its sender, or is silent. A silent protocol gives
@@ -126,7 +126,7 @@ export interface StackServer {
   close(): Promise<void>;
 }
 
-/** Totals so far of the processes that a stack has beside this one. */
+/** Totals so far of the other processes of a stack. */
 export interface OwnProcesses {
   /** Packets that inboxes in those processes took, and refused ones. */
   readonly packets: number;

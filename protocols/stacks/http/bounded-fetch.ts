@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 
-/** Maximum requests that wait for a server at once. A server that asks for answers without end gets no more. */
+/** Maximum requests that wait for a server at once, so that a server cannot ask for answers without end. */
 const MAX_WAITING_REQUESTS = 256;
 
 /**

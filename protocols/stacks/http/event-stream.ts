@@ -25,7 +25,7 @@ export async function writeEvent(response: ServerResponse, data: string): Promis
   });
 }
 
-/** Writes the events of a stream as they come, to its end. If the client has gone, the work behind them continues. */
+/** Writes the events of a stream as they come, to its end. If the client disconnects, the work behind them continues. */
 export async function writeEvents(response: ServerResponse, texts: AsyncIterable<string>): Promise<void> {
   writeEventHead(response);
   for await (const text of texts) {

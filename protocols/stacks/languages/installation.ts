@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 
-/** Languages whose SDKs are measured, beside JavaScript. */
+/** Languages other than JavaScript whose SDKs are measured. */
 export type Language = 'python' | 'go';
 
 /** An installation of a language's peer, in the user's cache. */
@@ -24,7 +24,7 @@ interface Installation {
 /** Resolves a file of this folder. */
 const own = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Describes where the peer of a language is installed, or would be: in a folder that is named after what it is made from. */
+/** Describes the installation of a language's peer, in a folder whose name depends on the peer's sources. */
 export function describePeer(language: Language): Installation {
   return language === 'python' ? describePython() : describeGo();
 }
@@ -75,7 +75,7 @@ export function findPeer(language: Language, purpose: string): Installation {
   );
 }
 
-/** Returns a folder of the user's cache whose name has the contents of files, so that what was installed for others is not used. */
+/** Returns a folder of the user's cache whose name is derived from the contents of files, so that changed files get a new one. */
 function nameFolder(language: Language, files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(file));

@@ -36,7 +36,7 @@ interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connec
   readonly modules: Readonly<Record<Language, string>>;
   /** Returns the address of a server on a port. */
   addressOf(port: number): string;
-  /** Returns what the two ends have to know beside the settings: the tool, the card. */
+  /** Returns what the two ends need in addition to the settings: the tool, the card. */
   describe(): object;
 }
 
@@ -46,7 +46,7 @@ const SESSION_TIMEOUT_MS = 10_000;
 const servedSchema = z.object({ port: z.int() });
 const repliesSchema = z.array(z.unknown());
 
-/** Makes a stack of two ends in `language`, which are in one process of that language for each process of ours. */
+/** Creates a stack whose ends are written in `language`. Each process of ours has one process of that language. */
 export function createLanguageStack(language: Language, own: LanguageStack): Stack {
   const { carrier, modules, addressOf, describe, ...stack } = own;
   const purpose = `the stack ${stack.name} in ${language}`;
@@ -112,8 +112,8 @@ async function countProcess(peer: LanguageProcess): Promise<OwnProcesses> {
 const packetQuestion = z.looseObject({ session: z.int(), packet: z.unknown() });
 
 /**
- * A process in another language that has servers and clients of stacks. This process has one of each language: its CPU
- * time and memory are those of the one server or client that a measured process has.
+ * A process in another language that runs servers and clients of stacks. There is one for each language: a measured
+ * process has a single server or client, to which its CPU time and memory belong.
  */
 class LanguageProcess {
   readonly #channel: ControlChannel;
@@ -222,8 +222,8 @@ class Direction {
 }
 
 /**
- * Opens a forwarder before a server of another language that counts for it: the bytes of all connections, and among them
- * the messages. Times are measured without it.
+ * Opens a forwarder in front of a server in another language, which counts the bytes of all connections and the
+ * messages among them. Times are measured without it.
  */
 async function openWireRelay(carrier: 'http1' | 'http2') {
   const [sent, received] = [new Direction(), new Direction()];

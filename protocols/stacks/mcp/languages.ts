@@ -6,8 +6,8 @@ import { MCP_PATH } from './revision.ts';
 import { createPacketTool, describeTool, mcpHttpTraits } from './tools.ts';
 
 /**
- * MCP with the SDK of another language at both ends. TLS is left out, because nobody would see what is below it: the
- * bytes of such ends are counted between them.
+ * MCP with the SDK of another language at both ends. TLS is not supported: the bytes of these ends are counted between
+ * them, where encrypted messages cannot be recognized.
  */
 export function createMcpLanguage(transport: 'http' | 'stdio', language: Language): Stack {
   return createLanguageStack(language, {

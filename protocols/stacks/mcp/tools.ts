@@ -1,8 +1,7 @@
-import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
+import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Inbox, StackTraits } from '../contract/stack.ts';
-import { packetSchema, packetToArguments } from './packets.ts';
 import { PACKET_TOOL } from './revision.ts';
 
 /** Traits of MCP: a call has a result, which holds the replies. */
@@ -11,6 +10,27 @@ export const mcpHttpTraits: StackTraits = {
   hasTls: true,
   largestMessageBytes: null,
 };
+
+const text = z.string();
+const count = z.int().nonnegative();
+/**
+ * Schema of a packet in `tools/list`, which is the argument of a call, the same for every transport and
+ * implementation. The adapter `mcp` writes `id` and `from` elsewhere; here request numbers belong to the
+ * transport and a client's name to the session. {@link parsePacket} checks the bounds, once.
+ */
+const packetSchema = z.strictObject({
+  id: text,
+  from: text,
+  type: text,
+  to: text.optional(),
+  reply_to: text.optional(),
+  task_id: text,
+  tag: text.optional(),
+  token_used: count,
+  log_uri: text.optional(),
+  ts: count,
+  payload: z.record(z.string(), z.unknown()),
+});
 
 /** Schema of the tool's result. */
 const repliesSchema = z.strictObject({ replies: z.array(packetSchema) });
@@ -59,7 +79,7 @@ export function createPacketTool(inbox: Inbox): McpTool {
     async call(args, { signal }) {
       try {
         const replies = await inbox(parsePacket(args), signal);
-        return { content: [], structuredContent: { replies: replies.map(packetToArguments) } };
+        return { content: [], structuredContent: { replies } };
       } catch (error) {
         // A tool's own failure is a result that a model can read (server/tools, "Error Handling").
         return { content: [{ type: 'text', text: shortenReason(toErrorMessage(error)) }], isError: true };
@@ -78,4 +98,34 @@ export function describeTool({ name, description, inputSchema, outputSchema, ent
       outputSchema: outputSchema && z.toJSONSchema(outputSchema),
     }
   );
+}
+
+/** @throws MeshError `packet` for a server that takes no packets */
+export function checkTools(tools: readonly { readonly name: string }[]): void {
+  const names = tools.map(({ name }) => name);
+  if (!names.includes(PACKET_TOOL))
+    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, received ${names}`);
+}
+
+const resultSchema = z.object({
+  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+const foundSchema = z.object({ replies: z.array(z.unknown()) });
+
+/** @throws MeshError `agent` for failed work, `packet` for a result without packets */
+export function parseReplies(result: unknown, id: string): readonly Packet[] {
+  const { content, structuredContent, isError } = parseContent(resultSchema, result, `the result of ${id}`);
+  const [first] = content;
+  if (isError === true)
+    throw new MeshError('agent', `MCP: the call of ${id} failed: ${shortenReason(first?.text ?? '')}`);
+  return parseContent(foundSchema, structuredContent, `the result of ${id}`).replies.map(parsePacket);
+}
+
+/** @throws MeshError `packet`, naming the invalid part */
+export function parseContent<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw new MeshError('packet', `MCP: ${what}: ${formatIssues(error)}`);
+  return data;
 }

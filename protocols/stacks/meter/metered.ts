@@ -3,7 +3,7 @@ import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../c
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
 
-/** A stack without counting. It reports to the meter only the messages that no HTTP carries, and its own pipes. */
+/** A stack without counting. It reports to the meter only its own pipes and messages that do not travel over HTTP. */
 interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
   /** Resolves with a `wire` of its own where bytes are counted in other processes. */
   serve(

@@ -7,8 +7,6 @@ import { meterStack } from '../meter/metered.ts';
 
 /** A transport of calls, which carries a body to a server and another one back. It knows nothing of packets. */
 interface CallTransport extends Pick<Stack, 'transport' | 'implementation'> {
-  /** True by default. */
-  readonly hasTls?: boolean;
   listen(answer: Answer, settings: StackSettings): Promise<Omit<StackServer, 'wire'>>;
   /** @throws MeshError `agent` if no server listens there */
   dial(address: string, settings: StackSettings): Promise<Caller>;
@@ -31,13 +29,13 @@ const callTraits: StackTraits = {
 };
 
 /** Creates a stack of calls. The body of a call is a packet as JSON; that of the answer has its answers, one a line. */
-export function callStack({ listen, dial, hasTls = true, ...own }: CallTransport): Stack {
+export function callStack({ listen, dial, ...own }: CallTransport): Stack {
   const name = `json/${own.transport}`;
   return meterStack({
     ...own,
     name,
     protocol: 'json',
-    traits: { ...callTraits, hasTls },
+    traits: callTraits,
     serve: (inbox, settings) =>
       listen(async (body, signal) => {
         const packets = await inbox(codec.decode(body), signal);

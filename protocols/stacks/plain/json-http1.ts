@@ -36,7 +36,7 @@ async function serve(answer: Answer, request: IncomingMessage, response: ServerR
     if (body.length === 0) response.writeHead(204).end();
     else response.writeHead(200, { 'Content-Type': TYPE, 'Content-Length': body.length }).end(body);
   } catch (error) {
-    // The client learns of the error, unless it has gone.
+    // The client learns of the error, unless it has disconnected.
     if (response.destroyed || response.headersSent) return;
     response.writeHead(500, { 'Content-Type': 'text/plain' }).end(toErrorMessage(error));
   }

@@ -111,7 +111,7 @@ export class A2aAgent {
    * Answers a request that has many answers; an error before the first is thrown by this call, not by the
    * iteration.
    *
-   * @param answer of the transport; when its client has gone, the answers end and the work goes on
+   * @param answer response of the transport; when its client disconnects, the answers end and the work continues
    */
   stream(method: string, params: unknown, answer: ClosingAnswer): AsyncIterable<TaskEvent> {
     if (!this.card.capabilities.streaming)

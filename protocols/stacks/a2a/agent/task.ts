@@ -76,7 +76,7 @@ export class AgentTask {
 
   /**
    * @param enter is called when the task comes into being, which a message as the answer prevents
-   * @param held what it takes of the server's memory
+   * @param held the memory that it has booked in the server's budget
    */
   constructor(id: string, contextId: string, enter: (task: AgentTask) => void, held?: HeldBytes) {
     this.id = id;
@@ -118,7 +118,7 @@ export class AgentTask {
     readonly includeArtifacts?: boolean | undefined;
   }): TaskView {
     const history = historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length));
-    // Lists are copied, since a task that goes on appends to its own.
+    // Lists are copied, since a running task appends to its own.
     const artifacts = includeArtifacts
       ? [...this.#artifacts.values()].map(({ artifact, parts }) => ({ ...artifact, parts: [...parts] }))
       : [];

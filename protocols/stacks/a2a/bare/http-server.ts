@@ -173,7 +173,7 @@ function checkContentType({ headers }: IncomingMessage): void {
 }
 
 /**
- * Parses a body, in which every number is exact: what a client named is found again in the answer.
+ * Parses a body and keeps every number exact, so that ids return in answers unchanged.
  *
  * @throws MeshError with the fault `parseError`; `limit` for one that would take too much memory
  */

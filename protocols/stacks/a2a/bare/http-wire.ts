@@ -74,7 +74,7 @@ export class HttpWire {
     this.#http.close();
   }
 
-  /** Reads an answer. What asks for a token, or a proxy, refuses in words of its own, which say more than that they are not A2A's. */
+  /** Reads an answer. A proxy, or a gateway that wants a token, refuses in its own words, which the error repeats. */
   #read(operation: Operation, answer: Parameters<HttpDialect['result']>[1]): unknown {
     const { status, text } = answer;
     if (status < 400 || /"(?:jsonrpc|message)"/.test(text)) return this.#dialect.result(operation, answer);
@@ -102,7 +102,7 @@ export class HttpWire {
       ...this.#headers,
     };
     if (body !== undefined) headers['Content-Type'] = 'application/json';
-    // A request to the interface itself goes to its URL as it is.
+    // A request without a path uses the interface's URL unchanged.
     const [below, query] = (path === '' ? this.#root : `${this.#root.replace(/\/$/, '')}${path}`).split(
       '?',
       2,

@@ -10,10 +10,10 @@ import { isSettled } from '../model.ts';
 
 /**
  * This module converts between A2A 1.0 and 0.3, which most public agents and clients still speak: requests in both
- * directions, and answers and cards of ours. `foreign/agent-reply.ts` reads the answers of others.
+ * directions, and our own answers and cards. `foreign/agent-reply.ts` reads the answers of foreign agents.
  */
 
-/** The JSON-RPC methods of 0.3, by the operations of 1.0 that they are. `ListTasks` has none. */
+/** JSON-RPC methods of 0.3, by their operations in 1.0. `ListTasks` has none. */
 const METHODS: ReadonlyMap<string, string> = new Map([
   ['SendMessage', 'message/send'],
   ['SendStreamingMessage', 'message/stream'],
@@ -33,7 +33,7 @@ function isVersion(version: unknown): boolean {
   return version === undefined || version === '' || /^0\.[23](?:\.|$)/.test(String(version));
 }
 
-/** Writes a request of ours as one of 0.3. */
+/** Converts a request of 1.0 to one of 0.3. */
 function writeRequest({ method, params }: { readonly method: string; readonly params: object }) {
   return { method: METHODS.get(method), params: writeParams(params) };
 }
@@ -93,7 +93,7 @@ function readParams(operation: string, params: JsonObject): unknown {
   }
 }
 
-/** Returns the members of an object; null is as good as absent. */
+/** Returns the members of an object; null counts as absent. */
 function readMembers(value: JsonValue | undefined): Readonly<Record<string, JsonValue | undefined>> {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
@@ -168,7 +168,7 @@ function writeAnswer(operation: string, answer: object): unknown {
   }
 }
 
-/** Writes a task, a message or an event as 0.3 does, which tells them apart by their `kind`. */
+/** Converts a task, a message or an event to the form of 0.3, which names it by its `kind`. */
 function writeEvent(event: object): unknown {
   if ('message' in event) return writeMessage(event.message);
   if ('artifactUpdate' in event) return writeObject(event.artifactUpdate, { kind: 'artifact-update' });
@@ -231,7 +231,7 @@ function mapList(value: unknown, write: (item: unknown) => unknown): unknown {
 }
 
 /**
- * Formats the agent card with what clients of 0.3 read, beside the members of 1.0. Readers ignore what they do not
+ * Formats the agent card with the members of 1.0 and those that clients of 0.3 read. Readers ignore what they do not
  * know (§5.7), and the card for clients that state 1.0 is without it.
  */
 function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
@@ -252,7 +252,7 @@ function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInter
   });
 }
 
-/** Adds to a scheme the members by which 0.3 tells schemes apart. */
+/** Adds the members by which clients of 0.3 recognize a scheme. */
 function addLegacyScheme(scheme: object): object {
   return 'httpAuthSecurityScheme' in scheme && isJsonObject(scheme.httpAuthSecurityScheme)
     ? { ...scheme, ...scheme.httpAuthSecurityScheme, type: 'http' }

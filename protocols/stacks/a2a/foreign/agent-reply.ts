@@ -210,7 +210,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads an answer or an event of a foreign agent, of A2A 1.0 or 0.3, as one of 1.0. Null is as good as absent, and
+ * Reads an answer or an event of a foreign agent, of A2A 1.0 or 0.3, as one of 1.0. Null counts as absent, and
  * a part that cannot be read costs that part alone, which is added to `lost`.
  *
  * @throws MeshError `packet` for a value that is none of the forms

@@ -172,7 +172,7 @@ export class ForeignAgent {
     try {
       await this.#wire.call({ method: 'CancelTask', params: { id } }, signal);
     } catch (error) {
-      // The task may be over, or the agent gone; the caller has given up either way.
+      // The task may have ended, or the agent may be unreachable; the caller has given up either way.
       if (!(error instanceof MeshError)) throw error;
     }
   }
@@ -279,7 +279,7 @@ function chooseInterface({ name, supportedInterfaces }: ForeignCard, from: URL):
 /** Names of the machine itself, which a card holds where its agent does not know its own name. */
 const OWN_NAMES: ReadonlySet<string> = new Set([...LOOPBACK_HOSTS, '0.0.0.0', '[::]']);
 
-/** Returns the URL on the host that the user named, if the card says no more than "this machine". */
+/** Replaces the host by the one that the user named, if the card names only the agent's own machine. */
 function toNamedHost(url: URL, from: URL): URL {
   if (!OWN_NAMES.has(url.hostname)) return url;
   const own = new URL(url);

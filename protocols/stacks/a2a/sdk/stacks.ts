@@ -107,7 +107,7 @@ export function createSdkClient(sdk: Sdk, client: Client, close: () => Promise<v
   };
 }
 
-/** @throws MeshError in place of the SDK's many errors */
+/** Converts the SDK's errors. @throws MeshError */
 async function translateErrors<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -2,8 +2,8 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
-import { checkTools, packetToArguments, parseContent, parseReplies } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
+import { checkTools, parseContent, parseReplies } from '../tools.ts';
 
 /**
  * Calls over one transport. Messages before the response are notifications of that request, which this client
@@ -62,7 +62,7 @@ export class BareMcpClient {
   }
 
   async exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]> {
-    const params = { name: PACKET_TOOL, arguments: packetToArguments(packet) };
+    const params = { name: PACKET_TOOL, arguments: packet };
     const both = AbortSignal.any([signal, AbortSignal.timeout(this.#settings.deadlineMs)]);
     return parseReplies(await this.#ask('tools/call', params, both, PACKET_TOOL), packet.id);
   }

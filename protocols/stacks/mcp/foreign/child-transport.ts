@@ -22,7 +22,7 @@ export interface ChildCommand {
   readonly maxMessageBytes: number;
 }
 
-/** Maximum length of the end of standard error that is kept: it tells why a server ended. */
+/** Maximum length of the end of standard error that is kept, to show why a server ended. */
 const MAX_LAST_WORDS = 2000;
 /**
  * Maximum bytes that wait for a server to read them. Above it nothing more is read from the server, so that one
@@ -36,7 +36,7 @@ const END_PATIENCE_MS = 2000;
 const messageSchema = z.custom<JSONRPCMessage>((value) => typeof value === 'object' && value !== null);
 
 /**
- * A foreign server in a child process: its environment has only the named variables and nothing of ours, its
+ * A foreign server in a child process: its environment has only the named variables and none of this process, its
  * lines have a bounded length, and its process group ends with this process, even after a crash.
  */
 export class ChildTransport implements Transport {

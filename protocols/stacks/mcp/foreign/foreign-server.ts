@@ -47,7 +47,7 @@ interface ForeignServer {
   readonly listed: readonly unknown[];
   /** Names of tools that cannot be used, each with the reason. */
   readonly refused: readonly string[];
-  /** @throws MeshError `tool` for a call that was refused or took too long, `agent` for a server that is gone */
+  /** @throws MeshError `tool` for a call that was refused or took too long, `agent` for a server that has ended */
   call(name: string, args: JsonObject, options: CallOptions): Promise<ReturnType<typeof readForeignResult>>;
   close(): Promise<void>;
 }
@@ -244,7 +244,7 @@ function describeLoss(error: unknown, endpoint: ForeignServerEndpoint): string {
   return isOfFetch ? `${endpoint.url}: ${said}: ${toErrorMessage(error.cause)}` : said;
 }
 
-/** The codes say what was lost: `agent` the connection, `limit` the reply, `tool` nothing, since the server refused. */
+/** Chooses the code by what was lost: `agent` for the connection, `limit` for the reply, `tool` if the server refused. */
 async function translateErrors<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -2,8 +2,8 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import type { StackClient, StackSettings } from '../../contract/stack.ts';
-import { checkTools, packetToArguments, parseReplies } from '../packets.ts';
 import { MCP_REVISION, PACKET_TOOL, SESSION_TIMEOUT_MS } from '../revision.ts';
+import { checkTools, parseReplies } from '../tools.ts';
 import { loadClient } from './sdk.ts';
 
 /**
@@ -41,7 +41,7 @@ async function call(
   signal: AbortSignal,
 ): Promise<unknown> {
   const options = { timeout: settings.deadlineMs, signal };
-  const params = { name: PACKET_TOOL, arguments: packetToArguments(packet) };
+  const params = { name: PACKET_TOOL, arguments: { ...packet } };
   try {
     return await client.callTool(params, options);
   } catch (cause) {

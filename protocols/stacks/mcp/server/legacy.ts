@@ -88,7 +88,7 @@ export class OpenCalls {
  */
 const MAX_SESSIONS = 256;
 
-/** Sessions over HTTP, where a cancellation is a request of its own and must find the call that it cancels. */
+/** Sessions over HTTP, where a cancellation is a separate request and must find the call that it cancels. */
 export class LegacySessions {
   readonly #sessions = new Map<string, OpenCalls>();
 

@@ -10,7 +10,7 @@ import { readJsonLines } from './lines.ts';
 
 /**
  * Serves MCP over stdio: each message is a line, requests are read as they come, answers are written as they
- * are ready. Resolves when the client is gone.
+ * are ready. Resolves when the client has disconnected.
  */
 export async function serveStdio(server: McpServer, input: Readable, output: Writable): Promise<void> {
   const calls = new OpenCalls();

@@ -32,7 +32,7 @@ const NO_COUNTS: ProcessCounts = {
  * serve, and for its counts. Packets pass through here only for inboxes that exist in this process alone.
  *
  * @param program the process that clients start; its last argument will be the control channel's socket
- * @param question what it is asked to serve
+ * @param question the question that asks it to serve
  */
 export async function serveInChildren(
   program: { readonly command: string; readonly args: readonly string[] },
@@ -93,7 +93,7 @@ async function askChild(child: Child): Promise<void> {
   try {
     child.counts = processCountsSchema.parse(await counts);
   } catch (error) {
-    // A process that ended meanwhile has told its last counts.
+    // A process that has ended meanwhile reported its last counts.
     if (child.channel.isOpen) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** This process is started by a client of MCP over stdio: a server on its own pipes, with an inbox of its own. */
+/** A client of MCP over stdio starts this process, which serves on its pipes and has its own inbox. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
