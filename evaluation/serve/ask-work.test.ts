@@ -3,7 +3,7 @@ import type { WorkEvent } from '@gaia-mesh/stacks/a2a/work.ts';
 import { describe, expect, it, test, vi } from 'vitest';
 import { attemptOf } from '../batch/testing/results.ts';
 import { type Answer, type AskRequest, toAnswer } from './ask.ts';
-import { askWork } from './ask-work.ts';
+import { askWork, buildTeamCard } from './ask-work.ts';
 
 const answered: Answer = {
   answer: 'Paris',
@@ -58,6 +58,7 @@ describe('a message', () => {
     ],
     ['a file of no type is text', [{ text: 'Q' }, { raw: raw('D') }], { question: 'Q', document: 'D' }],
     ['data have both', [{ data: { question: 'Q', document: 'D' } }], { question: 'Q', document: 'D' }],
+    ['data may have a question alone', [{ data: { question: 'Q' } }], { question: 'Q' }],
     [
       'data may have a document alone',
       [{ text: 'Q' }, { data: { document: 'D' } }],
@@ -120,6 +121,70 @@ describe('the work on a message', () => {
     const { said, events } = await work([{ text: 'Q' }], ask);
     expect(said.at(-1)).toEqual(end);
     expect(events.filter(({ kind }) => kind === 'artifact')).toEqual([]);
+  });
+});
+
+describe('the events of an answer', () => {
+  it('are the work, its progress in words, the answer as text and as data, and the end', async () => {
+    const { events, request, signal, given } = await work(
+      [{ text: 'Q' }],
+      async (_request, _signal, told) => {
+        told({ packets: 3, agent: '1', type: 'events' });
+        return answered;
+      },
+    );
+    expect(request).toEqual({ question: 'Q', document: undefined });
+    expect(signal).toBe(given);
+    const progress = expect.objectContaining({
+      parts: [expect.objectContaining({ text: expect.stringMatching(/\b1\b.*events|events.*\b1\b/) })],
+    });
+    expect(events).toEqual([
+      { kind: 'status', state: 'TASK_STATE_WORKING' },
+      { kind: 'status', state: 'TASK_STATE_WORKING', message: progress },
+      {
+        kind: 'artifact',
+        artifact: {
+          artifactId: expect.stringMatching(/^[\da-f-]{36}$/),
+          name: 'answer',
+          parts: [
+            { text: 'Paris', mediaType: 'text/plain' },
+            { data: answered, mediaType: 'application/json' },
+          ],
+        },
+        lastChunk: true,
+      },
+      { kind: 'status', state: 'TASK_STATE_COMPLETED', message: undefined },
+    ]);
+  });
+
+  it('have an empty text where the team answered with nothing', async () => {
+    const { events } = await work([{ text: 'Q' }], async () => ({ ...answered, answer: null }));
+    expect(events.at(-2)).toMatchObject({ artifact: { parts: [{ text: '' }, { data: { answer: null } }] } });
+  });
+});
+
+test('the card of a team says what it takes and gives, and asks for a token where there is one', () => {
+  const open = {
+    name: 'react',
+    description: 'A team',
+    version: '1',
+    capabilities: { streaming: true, pushNotifications: true },
+    defaultInputModes: ['text/plain', 'text/markdown', 'application/json'],
+    defaultOutputModes: ['text/plain', 'application/json'],
+    skills: [
+      {
+        id: 'ask',
+        name: 'Answer a question',
+        description: expect.stringMatching(/^A team\. .*question.*document/),
+        tags: ['question-answering'],
+      },
+    ],
+  };
+  expect(buildTeamCard('react', 'A team', '1', false)).toEqual(open);
+  expect(buildTeamCard('react', 'A team', '1', true)).toEqual({
+    ...open,
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
   });
 });
 

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -43,20 +45,58 @@ async function start(options: Partial<Options> = {}, answer = answerYes, results
 
 describe('a served team', () => {
   it('asks its agents each question as a task of its own, and gives the answer', async () => {
-    const { served, ask } = await start();
+    const { served, ask, resultsFile, relay } = await start();
+    // The observer of this run follows no packets.
+    relay('ask-1', '0', 'a');
     expect(served.name).toBe('team');
     expect(await served.ask({ question: 'Q' }, signal, ignore)).toMatchObject({
       answer: 'Yes',
       task_id: 'ask-1',
     });
     expect(await served.ask({ question: 'R' }, signal, ignore)).toMatchObject({ task_id: 'ask-2' });
-    expect(ask.mock.calls[0]).toEqual([
+    expect(ask.mock.calls[0]).toStrictEqual([
       { question: 'Q', category: 'text', truths: [], taskId: 'ask-1' },
       { cycle: 1 },
       signal,
     ]);
     expect(served.archiveFile).toBe('/x/archive');
     expect(await served.close()).toEqual({ tasks: 1 });
+    // They are on the disk, in the order of their ends.
+    const results = readFileSync(resultsFile, 'utf8').trimEnd().split('\n');
+    expect(results.map((line) => JSON.parse(line).task_id)).toEqual(['ask-1', 'ask-2']);
+  });
+
+  it('takes question and document up to its bytes, to the byte, and a document of its own besides', async () => {
+    const { served, ask } = await start({ document: 'of its own, and longer' });
+    await served.ask({ question: 'ééé', document: 'abcd' }, signal, ignore);
+    await served.ask({ question: 'ééééé' }, signal, ignore);
+    await expect(served.ask({ question: 'ééé', document: 'abcde' }, signal, ignore)).rejects.toThrow(
+      expect.objectContaining({
+        code: 'limit',
+        message: 'question and document: expected at most 10 bytes, came 11',
+      } satisfies Partial<MeshError>),
+    );
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  it('leaves no agents running if its results cannot be written', async () => {
+    await expect(start({}, answerYes, '')).rejects.toThrow(/cannot be written: it is a folder/);
+  });
+
+  it('is settled when no task is running any more', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { served } = await start({}, async (...asked) => {
+      await promise;
+      return answerYes(...asked);
+    });
+    const asked = served.ask({ question: 'Q' }, signal, ignore);
+    const ends: string[] = [];
+    const settled = served.settled().then(() => ends.push('settled'));
+    await setImmediate();
+    expect(ends).toEqual([]);
+    resolve();
+    await Promise.all([asked, settled]);
+    expect(ends).toEqual(['settled']);
   });
 
   it('hands on a document, or the one that it has, and no half of a letter', async () => {
@@ -118,6 +158,7 @@ describe('a served team', () => {
       return answerYes(...asked);
     });
     await served.ask({ question: 'Q' }, signal, (progress) => told.push(progress));
+    nowMs = 1000;
     relay('ask-1', '3', 'late');
     expect(told).toEqual([
       { packets: 1, agent: '0', type: 'a' },

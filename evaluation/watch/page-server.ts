@@ -183,6 +183,9 @@ function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
 }
 
 function createPortError(port: number, error: Error): MeshError {
-  const how = readSystemCode(error) === 'EADDRINUSE' ? 'the port is in use' : error.message;
-  return new MeshError('usage', `cannot serve the page on port ${port} of ${HOST}: ${how}`, { cause: error });
+  const how =
+    readSystemCode(error) === 'EADDRINUSE'
+      ? 'the port is in use: choose another, or name none for any free one'
+      : error.message;
+  return new MeshError('io', `cannot serve the page on port ${port} of ${HOST}: ${how}`, { cause: error });
 }

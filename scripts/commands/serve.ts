@@ -227,7 +227,7 @@ function explainPortFault(error: unknown, { listen, port }: ServeOptions): unkno
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
     return new MeshError(
-      'usage',
+      'io',
       `port ${port} or ${port + 1} of ${listen} is in use: choose another with --port, or 0 for any free ones`,
     );
   if (code === 'EADDRNOTAVAIL')

@@ -34,7 +34,7 @@ export interface OtlpReceiver {
  * A collector that shares no code with the sender: it reads protobuf by OpenTelemetry's own definitions, as
  * `protobufjs` compiled them. It is closed at the end of the test.
  */
-export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
+export async function startOtlpReceiver(status = 200, reply = Buffer.alloc(0)): Promise<OtlpReceiver> {
   const received = { traces: [] as unknown[], bytes: [] as Buffer[] };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
@@ -43,7 +43,7 @@ export async function startOtlpReceiver(status = 200): Promise<OtlpReceiver> {
       else response.statusCode = 404;
       if (response.statusCode === 200) response.statusCode = status;
       response.setHeader('content-type', 'application/x-protobuf');
-      response.end();
+      response.end(reply);
     });
   });
   const port = await listenOnPlace(server, { port: 0 });

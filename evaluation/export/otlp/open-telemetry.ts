@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { DiagLogLevel, diag, type HrTime, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
@@ -33,18 +33,33 @@ export function formatSpans(telemetry: RunTelemetry): string[] {
 /**
  * Sends spans to a collector, as protobuf over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and similar variables apply.
  *
+ * @returns a doubt about the reply, if there is one: any server may answer with 200
  * @throws Error with the collector's message
  */
-export async function send(telemetry: RunTelemetry, endpoint: string): Promise<void> {
+export async function send(telemetry: RunTelemetry, endpoint: string): Promise<string | undefined> {
   await checkListening(new URL(endpoint));
   const url = joinUrl(endpoint, '/v1/traces').href;
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: REQUEST_MS });
+  // The exporter counts these replies as a success, and says what they were in its log alone.
+  const warnings: string[] = [];
+  const ignore = () => undefined;
+  const warn = (...words: unknown[]) => void warnings.push(words.join(' '));
+  diag.setLogger(
+    { error: ignore, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
   try {
     for (const request of splitRequests(telemetry))
       await awaitExport((done) => exporter.export(request, done));
   } finally {
+    diag.disable();
     await exporter.shutdown();
   }
+  const refused = warnings.find((text) => /partial success/i.test(text));
+  if (refused !== undefined) throw new Error(refused);
+  return warnings.some((text) => /failed to parse|deserialize/i.test(text))
+    ? 'its reply is not that of a collector: check the URL'
+    : undefined;
 }
 
 /** Connects once, because the exporter would try a closed port again for a quarter of a minute. A proxy connects by itself. */

@@ -43,8 +43,9 @@ export async function openOtlp(target: string, option: '--otlp' | '--out'): Prom
     return {
       async export(archive) {
         const telemetry = runTelemetry(await readExportedRun(archive), hasContents);
+        let doubt: string | undefined;
         try {
-          await otlp.send(telemetry, url);
+          doubt = await otlp.send(telemetry, url);
         } catch (cause) {
           throw new MeshError(
             'io',
@@ -55,7 +56,7 @@ export async function openOtlp(target: string, option: '--otlp' | '--out'): Prom
           );
         }
         const left = hasContents ? '' : `, without contents (${CAPTURE}=true sends them)`;
-        return `${telemetry.spans.length} spans sent to ${url}${left}`;
+        return `${telemetry.spans.length} spans sent to ${url}${left}${doubt === undefined ? '' : `; ${doubt}`}`;
       },
     };
   }

@@ -5,7 +5,7 @@ import { sampleArchive } from '@gaia-mesh/evaluation/report/testing/sample-archi
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { runProgram } from '../../command-line/program.ts';
 import { commands } from '../../commands.ts';
-import { temporaryFolder } from '../../testing/cli.ts';
+import { takePort, temporaryFolder } from '../../testing/cli.ts';
 import { writtenFile } from '../../testing/team-file.ts';
 
 /**
@@ -131,6 +131,17 @@ async function run(args: readonly string[]): Promise<{ code: unknown; output: st
     vi.restoreAllMocks();
   }
 }
+
+test.each([
+  ['view', (port: number) => `view ${FOLDER.path} --port ${port}`],
+  ['serve', (port: number) => `serve --recording ${ARCHIVE} --mcp --port ${port}`],
+])('%s on a port that is in use says so, with 1 as bench and agent do', async (_, line) => {
+  const taken = await takePort();
+  const { code, output } = await run(line(taken.port).split(' '));
+  await taken.free();
+  expect(code).toBe(1);
+  expect(output).toMatch(/^gaia-mesh: .*\bport \d+ .*is in use: choose another/m);
+});
 
 describe('a place that does not do', () => {
   test.each(cases)('$line where there is $name ends with a sentence', async ({ args, place, name }) => {

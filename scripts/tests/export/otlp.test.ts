@@ -58,6 +58,25 @@ describe('spans of a run', () => {
     expect(listPacketIds(JSON.stringify(receiver.traces))).toEqual(await listRecordedIds(archive));
   });
 
+  test('of which a collector takes a part, or that another server answers with a page, are not said to be there', async () => {
+    const kind = 'rejected 2 of them';
+    // ExportTraceServiceResponse.partial_success {rejected_spans: 2, error_message}
+    const partial = Buffer.concat([Buffer.from([0x08, 2, 0x12, kind.length]), Buffer.from(kind)]);
+    const refusing = await startOtlpReceiver(
+      200,
+      Buffer.concat([Buffer.from([0x0a, partial.length]), partial]),
+    );
+    const refused = await exported(archive, refusing);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/did not take .*rejected 2 of them/),
+    ]);
+    const page = await startOtlpReceiver(200, Buffer.from('<!doctype html><h1>Welcome</h1>'));
+    expect((await exported(archive, page)).stdout).toContain(
+      'its reply is not that of a collector: check the URL',
+    );
+  });
+
   test('go to a collector without a word of the documents, unless its variable says so', async () => {
     const receiver = await startOtlpReceiver();
     const { stdout } = await exported(archive, receiver);

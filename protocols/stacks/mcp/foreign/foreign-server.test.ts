@@ -6,7 +6,7 @@ import { connectForeign } from './foreign-server.ts';
 const { signal } = new AbortController();
 
 /** What a server answers to a method: a result, an error, or nothing for ever. */
-type Answer = JsonObject | { readonly error: JsonObject } | 'silent' | 'hang up' | number;
+type Answer = JsonObject | { readonly error: JsonObject } | 'silent' | 'hang up' | `{${string}` | number;
 interface Asked {
   readonly method: string;
   readonly params: JsonObject;
@@ -37,6 +37,8 @@ const server = http.createServer(async (request, response) => {
   if (given === 'silent') return undefined;
   if (given === 'hang up') return response.destroy();
   if (typeof given === 'number') return response.writeHead(given).end('no');
+  if (typeof given === 'string')
+    return response.writeHead(200, { 'Content-Type': 'application/json' }).end(given);
   const said = 'error' in given ? given : { result: { ...own, ...given } };
   return response
     .writeHead(200, { 'Content-Type': 'application/json' })
@@ -228,6 +230,13 @@ describe('a session', () => {
     });
     expect(asked.map(({ method }) => method)).toEqual(['initialize', 'server/discover']);
     await expect(connect({ initialize: 404 })).rejects.toMatchObject({ code: 'agent' });
+  });
+
+  test('with a server whose reply is of another kind says so in a sentence', async () => {
+    await expect(connect({ initialize: '{"ok":true}' })).rejects.toMatchObject({
+      code: 'agent',
+      message: expect.stringMatching(/^MCP: no session: [^\n]{1,100}$/),
+    });
   });
 
   test('with a server that is silent is given up, and not tried again', async () => {

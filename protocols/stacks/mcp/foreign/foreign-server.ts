@@ -239,6 +239,9 @@ async function call(
 
 /** Describes a failed connection: Node's fetch says why in the cause of its error, and not where. */
 function describeLoss(error: unknown, endpoint: ForeignServerEndpoint): string {
+  // The SDK's schemas list all forms that a message may have, over pages.
+  if (error instanceof Error && error.name === 'ZodError')
+    return 'it answered with something that is no message of MCP';
   const said = toErrorMessage(error);
   const isOfFetch = 'url' in endpoint && error instanceof Error && error.cause instanceof Error;
   return isOfFetch ? `${endpoint.url}: ${said}: ${toErrorMessage(error.cause)}` : said;
