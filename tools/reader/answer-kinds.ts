@@ -7,11 +7,11 @@ import { rememberTexts } from './remember.ts';
 export interface AnswerKind {
   /** Its name, for messages. */
   readonly name: string;
-  /** Matches the values of the kind in a text; global. */
+  /** Matches the values of the kind in a text without capitals; global. */
   readonly values: RegExp;
   /** `exact`: an answer is a value; `part`: it has one in it; `none`: it has none in it. */
   readonly holds: 'exact' | 'part' | 'none';
-  /** Matches what looks like a value and is none; global. */
+  /** Matches what looks like a value and is none, in the text as it is; global. */
   readonly except?: RegExp;
 }
 
@@ -31,9 +31,12 @@ const AMOUNT = `(?:(?:${DIGITS})${SCALE}|(?:half|quarter of) an?|${NUMBER_WORD}(
 /** A number or a range of numbers. */
 const NUMBER = `${AMOUNT}(?:\\s?(?:[-–—]|to|or|and|by|x|×)\\s?${AMOUNT})?`;
 
-/** Compiles the values of a kind: a number with a unit after it, or other forms. */
+/**
+ * Compiles the values of a kind: a number with a unit after it, or other forms. The flag `i` would make the compilation, which every
+ * agent waits for, take three times as long.
+ */
 const form = (...parts: string[]): RegExp =>
-  new RegExp(`(?<![\\p{L}\\d])(?:${parts.join('|')})(?![\\p{L}\\d])`, 'giu');
+  new RegExp(`(?<![\\p{L}\\d])(?:${parts.join('|')})(?![\\p{L}\\d])`, 'gu');
 const withUnit = (units: string): string => `${NUMBER}(?:\\s|-)?(?:${units})`;
 
 const TIME_UNITS =
@@ -42,9 +45,9 @@ const LENGTH_UNITS =
   '(?:square |cubic )?(?:mm|cm|dm|m|km|metres?|meters?|kilomet(?:re|er)s?|centimet(?:re|er)s?|millimet(?:re|er)s?|miles?|mi|feet|foot|ft|inch(?:es)?|in|yards?|yd|nautical miles?|acres?|hectares?|ha|m²|km²|m2|km2)';
 const WEIGHT_UNITS =
   '(?:mg|g|kg|t|lb|lbs|oz|grams?|grammes?|kilograms?|kilos?|tons?|tonnes?|pounds?|ounces?)';
-const CURRENCY = '(?:[$£€¥₹]|US\\$|A\\$|C\\$|(?:USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|JPY|INR|CAD|AUD)\\b)';
+const CURRENCY = '(?:[$£€¥₹]|us\\$|a\\$|c\\$|(?:usd|eur|gbp|chf|sek|nok|dkk|pln|czk|jpy|inr|cad|aud)\\b)';
 const CURRENCY_WORDS =
-  '(?:US |Canadian |Australian )?(?:dollars?|euros?|pounds?|cents?|pence|p|francs?|kron(?:a|or|er)|crowns?|yen|rupees?|zlotys?|marks?|lire|guineas|shillings)';
+  '(?:us |canadian |australian )?(?:dollars?|euros?|pounds?|cents?|pence|p|francs?|kron(?:a|or|er)|crowns?|yen|rupees?|zlotys?|marks?|lire|guineas|shillings)';
 const MONTH =
   '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
 const DAY = '(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)';
@@ -56,7 +59,7 @@ const KINDS = {
   temperature: {
     name: 'temperature',
     values: form(
-      withUnit('°\\s?[CFK]?|º\\s?[CF]?|degrees?(?: (?:celsius|fahrenheit|centigrade|[CF]))?|℃|℉'),
+      withUnit('°\\s?[cfk]?|º\\s?[cf]?|degrees?(?: (?:celsius|fahrenheit|centigrade|[cf]))?|℃|℉'),
       'gas mark \\d+',
     ),
     holds: 'exact',
@@ -100,19 +103,19 @@ const KINDS = {
   phone: {
     name: 'phone number',
     values:
-      /(?<![\p{L}\d.:/-])(?!\(?\d{4}-\d\d-\d\d)(?:\+\s?)?\(?\d{2,5}\)?(?:[ /.-]{1,2}\(?\d{2,8}\)?){1,5}(?![\p{L}\d:]|[.-]\d)/giu,
+      /(?<![\p{L}\d.:/-])(?!\(?\d{4}-\d\d-\d\d)(?:\+\s?)?\(?\d{2,5}\)?(?:[ /.-]{1,2}\(?\d{2,8}\)?){1,5}(?![\p{L}\d:]|[.-]\d)/gu,
     holds: 'exact',
   },
   email: {
     name: 'e-mail address',
-    values: /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/giu,
+    values: /[\p{L}\d._%+-]{1,64}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/gu,
     holds: 'exact',
   },
   clock: { name: 'time of day', values: form(CLOCK), holds: 'exact' },
   year: {
     name: 'year',
     values: form(
-      "(?:1\\d|20)\\d\\d(?:[-–/]\\d{2,4})?(?:s|’s|'s)?|\\d{1,4} (?:BCE?|AD|CE)|(?:AD|CE) \\d{1,4}",
+      "(?:1\\d|20)\\d\\d(?:[-–/]\\d{2,4})?(?:s|’s|'s)?|\\d{1,4} (?:bce?|ad|ce)|(?:ad|ce) \\d{1,4}",
     ),
     holds: 'exact',
   },
@@ -139,7 +142,7 @@ const KINDS = {
       DATE,
       DAY,
       `${MONTH}\\.?`,
-      '(?:1\\d|20)\\d\\d(?:s|’s)?|\\d{1,4} (?:BCE?|AD|CE)|(?:AD|CE|c\\.?) ?\\d{1,4}',
+      '(?:1\\d|20)\\d\\d(?:s|’s)?|\\d{1,4} (?:bce?|ad|ce)|(?:ad|ce|c\\.?) ?\\d{1,4}',
       '(?:early |mid-?|late )?(?:\\d{1,2}(?:st|nd|rd|th)|\\p{L}+th|first|second|third) (?:century|millennium)',
       'spring|summer|autumn|winter|today|tomorrow|yesterday|tonight|morning|afternoon|evening|night|daily|weekly|monthly|annually|yearly',
       `${NUMBER} (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|centuries)`,
@@ -150,13 +153,13 @@ const KINDS = {
   reason: {
     name: 'reason',
     values:
-      /(?<=\b(?:because(?: of)?|due to|owing to|thanks to|on account of|as a result of)\s)(?!of\b)[^.;]+|(?<=[^\d\s]: )[^.;:]+$/giu,
+      /(?<=\b(?:because(?: of)?|due to|owing to|thanks to|on account of|as a result of)\s)(?!of\b)[^.;]+|(?<=[^\d\s]: )[^.;:]+$/gu,
     holds: 'exact',
   },
   person: {
     name: 'person',
     values:
-      /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|july|(?:sept|nov|dec)ember|october)\b/giu,
+      /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:jan|febr)uary|july|(?:sept|nov|dec)ember|october)\b/gu,
     holds: 'none',
   },
   place: { name: 'place', values: form(CLOCK, DATE, `${CURRENCY}\\s?${NUMBER}`), holds: 'none' },
@@ -238,20 +241,32 @@ export function findAnswerKind({ kind, focus, next, text }: Question): AnswerKin
 export function listValues(kind: AnswerKind, sentence: string): readonly Value[] {
   let list = listsOfKinds.get(kind);
   if (list === undefined) {
-    const find = (pattern: RegExp, text: string): Value[] =>
-      Array.from(text.matchAll(pattern), ({ 0: value, index }) => ({
-        start: index,
-        end: index + value.length,
-      }));
     list = rememberTexts((text) => {
-      const others = kind.except === undefined ? [] : find(kind.except, text);
-      return find(kind.values, text).filter(
+      const others = kind.except === undefined ? [] : findAll(kind.except, text);
+      return findAll(kind.values, lowerCase(text)).filter(
         ({ start, end }) => !others.some((other) => start < other.end && other.start < end),
       );
     });
+    // V8 compiles an expression twice, for its first and for later uses; for a long text it takes the second way at once.
+    for (const pattern of [kind.values, kind.except]) pattern?.test(LONG_BLANK);
     listsOfKinds.set(kind, list);
   }
   return list(sentence);
+}
+
+const LONG_BLANK = ' '.repeat(1000);
+
+function findAll(pattern: RegExp, text: string): Value[] {
+  const found: Value[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text))
+    found.push({ start: match.index, end: pattern.lastIndex });
+  return found;
+}
+
+/** Writes a text in lower case without moving a character, and an old s as a new one, as the flag `i` of an expression does. */
+function lowerCase(text: string): string {
+  return text.replaceAll('İ', 'ı').toLowerCase().replaceAll('ſ', 's');
 }
 
 const listsOfKinds = new Map<AnswerKind, (sentence: string) => readonly Value[]>();
