@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // The entry of the command line.
-import v8 from 'node:v8';
 import { onNode24 } from './on-node-24.js';
 
 /**
@@ -22,9 +21,11 @@ await onNode24(async () => {
   // its start would compile everything again, which doubles its start. It takes the flag back at its end, when it saves its
   // compiled code for the next start.
   const [flag, standard] = FLAGS[process.argv[2] ?? ''] ?? [];
-  if (flag !== undefined) {
-    setTimeout(() => v8.setFlagsFromString(flag), SHORT_MS).unref();
+  const setFlag = () => {
+    const v8 = process.getBuiltinModule('node:v8');
+    v8.setFlagsFromString(flag);
     process.on('exit', () => v8.setFlagsFromString(standard));
-  }
+  };
+  if (flag !== undefined) setTimeout(setFlag, SHORT_MS).unref();
   await import('../dist/main.js');
 });

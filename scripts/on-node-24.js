@@ -1,9 +1,6 @@
 // This file is plain JavaScript, so that any Node can read it.
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 // The whole module is imported: an older Node refuses to link a name that it does not have.
 import module from 'node:module';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +17,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 export async function onNode24(program) {
   endWithNpm();
   if (Number.parseInt(process.versions.node, 10) < REQUIRED_MAJOR) {
-    runOnNode(packagedNode());
+    await runOnNode(packagedNode());
     return;
   }
   // Compiled code is kept between runs, which halves the start. It is kept in the project's own folder: in the system's
@@ -40,6 +37,7 @@ function nodeModules() {
 function packagedNode() {
   try {
     const require = module.createRequire(import.meta.url);
+    const { existsSync } = require('node:fs');
     const file = path.join(path.dirname(require.resolve('node/package.json')), 'bin', 'node');
     if (existsSync(file)) return file;
   } catch {
@@ -75,7 +73,9 @@ function endWithNpm() {
  *
  * @param {string} node
  */
-function runOnNode(node) {
+async function runOnNode(node) {
+  const { spawn } = await import('node:child_process');
+  const { constants } = await import('node:os');
   const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
   // All signals are passed on, as nothing tells whether one was sent to the whole group (a terminal's Ctrl-C, which the
   // child then gets twice) or to this process alone. This process waits for the child to tidy up, and ends as it did.
@@ -85,6 +85,6 @@ function runOnNode(node) {
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {
-    process.exitCode = signal === null ? code : 128 + os.constants.signals[signal];
+    process.exitCode = signal === null ? code : 128 + constants.signals[signal];
   });
 }
