@@ -375,7 +375,7 @@ function describeTimes({ arms }: TrafficComparison): string[] {
   return [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([verdict, own]) => {
     const names = joinArms(own.map(({ name }) => name));
     const are = own.length === 1 ? 'is' : 'are';
-    if (verdict === 'cannot tell') return `in time ${names} cannot be told from it yet`;
+    if (verdict === 'cannot tell') return `whether ${names} ${are} faster or slower cannot be told yet`;
     return verdict.startsWith('equal')
       ? `${names} ${are} as fast (${verdict.replace('equal ', '')})`
       : `${names} ${are} ${verdict}`;

@@ -51,7 +51,7 @@ describe('the results page', () => {
   test('says what the numbers cannot tell', () => {
     for (const limit of [
       'Loopback is not a network',
-      'stacks.md',
+      'compare --stacks measures',
       'Broadcast',
       'one recorded run',
       'shared 2 cores',

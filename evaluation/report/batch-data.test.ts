@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { formatVerdict } from '../compare/comparison-text.ts';
 import { buildFurtherPairs } from '../compare/teams/team-columns.ts';
 import { describeFinding } from '../viewer/teams/finding.ts';
-import { type BatchData, readBatchData } from './batch-data.ts';
+import { readBatchData } from './batch-data.ts';
+import type { BatchData } from './page-data.ts';
 import { fillPage } from './page-html.ts';
 import { sampleSource } from './testing/sample-batch.ts';
 

@@ -1,37 +1,15 @@
 import type { FinishedBatch } from '../batch/finished-batch.ts';
-import type { BatchHead } from '../batch/journal/batch-head.ts';
-import type { TeamsComparison } from '../compare/comparison-file.ts';
 import { compareTeams } from '../compare/teams/compare-teams.ts';
 import { findKnownUse } from '../results/figures.ts';
 import type { TeamSummary } from '../results/summary.ts';
 import { count, toOneLine } from '../terminal/table.ts';
+import type { BatchData } from './page-data.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
 
 /** A batch of questions with the summaries of its teams. */
 export interface BatchSource {
   readonly batch: FinishedBatch;
   readonly summaries: Readonly<Record<string, TeamSummary>>;
-}
-
-/** The data of a batch for its page: records of its files and computed figures. The page itself puts them into words. */
-export interface BatchData {
-  /** The comparison of the teams as in `comparison.json`, without samples. */
-  readonly comparison: TeamsComparison;
-  readonly teams: readonly TeamFigures[];
-  /** The questions that the page holds, of all that were asked. */
-  readonly questions: BatchHead['questions'];
-  /** Attempts of the shown questions in the first cycles. */
-  readonly attempts: readonly ShownAttempt[];
-  readonly cyclesShown: number;
-  /** Sentences on the parts of the batch that the page lacks, and warnings of attempts. */
-  readonly notes: readonly string[];
-}
-
-/** A team with its figures, and the resources that it used, with those of cached answers if they are known. */
-export interface TeamFigures {
-  readonly name: string;
-  readonly summary: TeamSummary;
-  readonly use: ReturnType<typeof findKnownUse>;
 }
 
 /** Maximum questions of a page; it then opens in about a second. */

@@ -1,7 +1,59 @@
+import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
-import type { ComparisonFile } from '../compare/comparison-file.ts';
-import type { BatchData } from './batch-data.ts';
-import type { RunData } from './run/run-data.ts';
+import type { ComparisonFile, TeamsComparison } from '../compare/comparison-file.ts';
+import type { findKnownUse } from '../results/figures.ts';
+import type { TeamSummary } from '../results/summary.ts';
+import type { PacketColumns } from './run/packet-columns.ts';
+import type { ShownAttempt } from './shown-attempt.ts';
+
+/** The data of a run for its page: its measurements as they were written, and texts that the terminal shows as well. */
+export interface RunData {
+  readonly metrics: RunMetrics;
+  /** The origin of the run; null for each fact that its archive does not have. */
+  readonly made: {
+    readonly startedAt: string | null;
+    readonly command: string | null;
+    readonly machine: string | null;
+  };
+  /** The warnings of the run, in words. */
+  readonly warnings: readonly string[];
+  readonly tasks: readonly { readonly id: string; readonly question: string | null }[];
+  /** Attempts with their ids, which the packets name as their tasks. */
+  readonly results: readonly (ShownAttempt & { readonly id: string })[];
+  /** null for a run that was too long to be recorded. */
+  readonly packets: PacketColumns | null;
+  /** The contents of the first packets as JSON; the page of a file has them apart from its other data. */
+  readonly details: readonly string[];
+  /** Sentences on the parts of the run that the page lacks. */
+  readonly notes: readonly string[];
+  /** The agents' own notes: the end of each log, and the steps of each task. */
+  readonly logs: {
+    readonly agents: readonly { readonly id: string; readonly text: string }[];
+    readonly traces: readonly { readonly task_id: string; readonly text: string }[];
+  };
+}
+
+/** The data of a batch for its page: records of its files and computed figures. The page itself puts them into words. */
+export interface BatchData {
+  /** The comparison of the teams as in `comparison.json`, without samples. */
+  readonly comparison: TeamsComparison;
+  readonly teams: readonly TeamFigures[];
+  /** The questions that the page holds, of all that were asked. */
+  readonly questions: BatchHead['questions'];
+  /** Attempts of the shown questions in the first cycles. */
+  readonly attempts: readonly ShownAttempt[];
+  readonly cyclesShown: number;
+  /** Sentences on the parts of the batch that the page lacks, and warnings of attempts. */
+  readonly notes: readonly string[];
+}
+
+/** A team with its figures, and the resources that it used, with those of cached answers if they are known. */
+export interface TeamFigures {
+  readonly name: string;
+  readonly summary: TeamSummary;
+  readonly use: ReturnType<typeof findKnownUse>;
+}
 
 /** A result, as it is embedded in its page. */
 export type ReportData =
@@ -16,28 +68,25 @@ interface LivePlace {
   readonly title: string;
 }
 
-/** A result in a folder, as the list shows it. */
-export interface ListedItem {
-  readonly id: string;
-  readonly kind: string;
-  /** The file's path below the folder. */
-  readonly place: string;
-  readonly modifiedMs: number;
-  /** The question, or the number of tasks or arms. */
-  readonly question: string;
-  /** The answer, or the result in a sentence. */
-  readonly answer: string;
-  /** `right`, `wrong`, or the number of right answers; empty if it is not known. */
-  readonly verdict: string;
-  /** Team, adapter and engine, or the compared arms. */
-  readonly setting: string;
-}
-
 /** A folder of results: its page has the whole list. */
 export interface FolderPlace {
   readonly kind: 'folder';
   readonly title: string;
-  readonly items: readonly ListedItem[];
+  readonly items: readonly {
+    readonly id: string;
+    readonly kind: string;
+    /** The file's path below the folder. */
+    readonly place: string;
+    readonly modifiedMs: number;
+    /** The question, or the number of tasks or arms. */
+    readonly question: string;
+    /** The answer, or the result in a sentence. */
+    readonly answer: string;
+    /** `right`, `wrong`, or the number of right answers; empty if it is not known. */
+    readonly verdict: string;
+    /** Team, adapter and engine, or the compared arms. */
+    readonly setting: string;
+  }[];
   /** One phrase for each group of entries left out of the list. */
   readonly left: readonly string[];
 }

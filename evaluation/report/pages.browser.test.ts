@@ -230,7 +230,7 @@ describe('the pages of comparisons', () => {
     const page = await opened('comparison');
 
     expect(await heading(page)).toMatch(
-      /^msgpack takes 0\.\d\d× the bytes of json, a?.*; in time msgpack cannot be told from it yet; a2a and anp are slower$/,
+      /^msgpack takes 0\.\d\d× the bytes of json, a?.*; whether msgpack is faster or slower cannot be told yet; a2a and anp are slower$/,
     );
     const verdicts = page.getByRole('region', { name: 'Verdicts on time' });
     expect(await verdicts.locator('.badge').allTextContents()).toEqual([

@@ -70,7 +70,7 @@ function Shell({ origin, children }: ShellProps) {
       <footer>
         {`Gaia Mesh ${origin.version}. This page was made on ${formatDate(origin.madeAt)} by `}
         <code>{showHidden(origin.command)}</code>
-        {` on ${toLine(origin.machine, 120)}. Nothing on it leaves this machine.`}
+        {` on ${toLine(origin.machine, 120)}. It loads nothing from the network.`}
       </footer>
     </>
   );

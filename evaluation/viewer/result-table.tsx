@@ -355,7 +355,9 @@ export function toPageColumns<Row>(
     if (header === undefined) return [];
     const word = (row: Row) => formatCell(column, row);
     const values = rows.map(value).filter((cell) => cell !== null && cell !== undefined);
-    const isNumber = values.length > 0 && values.every((cell) => typeof cell === 'number');
+    // A column that is unknown in every row would be a column of dashes.
+    if (values.length === 0 && rows.length > 0) return [];
+    const isNumber = values.every((cell) => typeof cell === 'number');
     return [
       {
         header,

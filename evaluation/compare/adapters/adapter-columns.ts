@@ -199,11 +199,11 @@ function listLimits({ arms, agents, packets, tasks, environment, network }: Adap
   const payload = arms[0]?.payload_bytes ?? 0;
   return [
     describeDistance(network !== null),
-    'A2A, MCP and ANP normally run on HTTP and TLS. The adapters write their messages into the frames of the mesh; their cost on their usual ' +
-      'transports is in stacks.md.',
+    'A2A, MCP and ANP normally run on HTTP and TLS. The adapters write their messages into the frames of the mesh; compare --stacks ' +
+      'measures their cost on their usual transports.',
     'Broadcast is not their request model. In these protocols a client asks one server, which answers; here a packet goes to all agents, and ' +
       'nothing is acknowledged.',
-    `It is one recorded run of ${packets} small packets (${tasks} task(s), ${count(payload / packets)} bytes of payload a packet): with larger ones ` +
+    `It is one recorded run of ${packets} small packets (of ${tasks} ${tasks === 1 ? 'task' : 'tasks'}, ${count(payload / packets)} bytes of payload a packet): with larger ones ` +
       'envelopes matter less; other contents change the effect of codings.',
     `The hub and ${agents} agents shared ${environment.cpus} cores, so times include waiting for a core; they would differ with a core for each.`,
     'Times measure these JavaScript libraries: implementations of a format, not the format itself.',

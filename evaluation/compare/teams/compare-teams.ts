@@ -1,4 +1,5 @@
 import type { FinishedBatch } from '../../batch/finished-batch.ts';
+import { stripFolders } from '../../plan/making.ts';
 import type { TeamSummary } from '../../results/summary.ts';
 import { judgeAnswers, type PairedAttempts } from '../../statistics/answers/paired-answers.ts';
 import { count } from '../../terminal/table.ts';
@@ -77,7 +78,7 @@ export function compareTeams({
       ];
     }),
     questions: {
-      source: head.source,
+      source: head.source === null ? null : stripFolders(head.source),
       asked: questions.length,
       repeat: head.repeat,
       sha256: head.setup.questions ?? '',

@@ -6,11 +6,12 @@ import { parseRecording, RECORDING_FILE, type Recording } from '@gaia-mesh/core/
 import { metricsSchema, type RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { type RunEvent, readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
-import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 import { type Attempt, attemptSchema } from '../../attempts/attempt.ts';
+import { describeMaking } from '../../plan/making.ts';
 import { toOneLine } from '../../terminal/table.ts';
+import type { RunData } from '../page-data.ts';
 
 const METRICS_FILE = 'metrics.json';
 const HUB_LOG = 'hub.log';
@@ -31,19 +32,6 @@ const manifestSchema = z.object({
   environment: z.object({ cpu: z.string().optional(), cpus: z.number().optional(), node: z.string() }),
 });
 
-/** The origin of a run: its time, command and machine; null for each that its archive does not have. */
-export interface Provenance {
-  readonly startedAt: string | null;
-  readonly command: string | null;
-  readonly machine: string | null;
-}
-
-/** The agents' own notes: the end of each log, and the steps of each task. */
-interface AgentNotes {
-  readonly agents: readonly { readonly id: string; readonly text: string }[];
-  readonly traces: readonly { readonly task_id: string; readonly text: string }[];
-}
-
 /** A run as it is read from its archive. */
 export interface ArchivedRun {
   readonly metrics: RunMetrics;
@@ -52,8 +40,8 @@ export interface ArchivedRun {
   readonly endings: ReadonlyMap<string, TaskEnding>;
   /** Results of a batch; empty for a run of one task. */
   readonly results: readonly Attempt[];
-  readonly made: Provenance;
-  readonly logs: AgentNotes;
+  readonly made: RunData['made'];
+  readonly logs: RunData['logs'];
 }
 
 /** @throws MeshError `config` when there is no archive, or its content is not that of a run */
@@ -109,15 +97,14 @@ function parseWholeRecording(text: string, where: string): Recording | null {
   return text.trimEnd().includes('\n') ? parseRecording(text, where) : null;
 }
 
-function parseProvenance(manifest: string): Provenance {
+function parseProvenance(manifest: string): RunData['made'] {
   const parsed = manifestSchema.safeParse(tryParseJson(manifest));
   if (!parsed.success) return { startedAt: null, command: null, machine: null };
   const { started_at, command, environment } = parsed.data;
-  const [name = 'bench', ...words] = command;
   const cores = environment.cpus === undefined ? '' : `, ${environment.cpus} cores`;
   return {
     startedAt: started_at,
-    command: toOneLine(formatCommandLine(name, words), 2000),
+    command: toOneLine(describeMaking(command).command, 2000),
     machine: toOneLine(`${environment.cpu ?? 'unknown processor'}${cores}, Node ${environment.node}`, 120),
   };
 }
@@ -130,7 +117,7 @@ const MAX_LOG_LINES = 40;
 const MAX_TRACE_CHARACTERS = 16 * 1024;
 const MAX_TRACES_CHARACTERS = 1024 * 1024;
 
-function readAgentNotes(texts: ReadonlyMap<string, string>): AgentNotes {
+function readAgentNotes(texts: ReadonlyMap<string, string>): RunData['logs'] {
   const agents = [...texts]
     .filter(([name]) => path.basename(name) === AGENT_LOG)
     .slice(0, MAX_LOGS)
@@ -143,7 +130,7 @@ function readAgentNotes(texts: ReadonlyMap<string, string>): AgentNotes {
       return parsed.success ? [parsed.data] : [];
     });
   let left = MAX_TRACES_CHARACTERS;
-  const traces: AgentNotes['traces'][number][] = [];
+  const traces: RunData['logs']['traces'][number][] = [];
   for (const [task_id, steps] of Map.groupBy(notes, (note) => note.task_id)) {
     const text = formatTrace(steps.toSorted((a, b) => a.time - b.time)).slice(0, MAX_TRACE_CHARACTERS);
     left -= text.length;

@@ -2,11 +2,11 @@ import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { listCaveats, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
-import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
-import { cutEnd, type ShownAttempt, showAttempt } from '../shown-attempt.ts';
-import type { ArchivedRun, Provenance } from './archived-run.ts';
+import type { RunData } from '../page-data.ts';
+import { cutEnd, showAttempt } from '../shown-attempt.ts';
+import type { ArchivedRun } from './archived-run.ts';
 import { type PacketColumns, toPacketColumns } from './packet-columns.ts';
 
 /** Maximum packets of a run on its page, which can draw this many without delay. */
@@ -22,33 +22,6 @@ const MAX_RESULTS = 2_000;
 /** Characters of one attempt's reasoning, and of all of them together. */
 const MAX_TRACE_CHARACTERS = 8_000;
 const TRACE_CHARACTERS = 2 * 1024 * 1024;
-
-/** The data of a run for its page: its measurements as they were written, and texts that the terminal shows as well. */
-export interface RunData {
-  readonly metrics: RunMetrics;
-  readonly made: Provenance;
-  /** The warnings of the run, in words. */
-  readonly warnings: readonly string[];
-  readonly tasks: readonly TaskData[];
-  readonly results: readonly AnswerRow[];
-  /** null for a run that was too long to be recorded. */
-  readonly packets: PacketColumns | null;
-  /** The contents of the first packets as JSON; the page of a file has them apart from its other data. */
-  readonly details: readonly string[];
-  /** Sentences on the parts of the run that the page lacks. */
-  readonly notes: readonly string[];
-  readonly logs: ArchivedRun['logs'];
-}
-
-interface AnswerRow extends ShownAttempt {
-  /** Id of the attempt, which the packets name as their task. */
-  readonly id: string;
-}
-
-interface TaskData {
-  readonly id: string;
-  readonly question: string | null;
-}
 
 export function buildRunData(run: ArchivedRun): RunData {
   const { metrics, made, recording, results, logs } = run;

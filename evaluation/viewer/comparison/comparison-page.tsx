@@ -45,7 +45,7 @@ export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
         when={file.measured_at}
         made={[
           `${cpu}, ${cpus} cores, Node ${node}`,
-          `run ${file.run_id}`,
+          `packets of run ${file.run_id}`,
           version === '' ? null : `Gaia Mesh ${version}`,
         ]}
       />
@@ -96,7 +96,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
       title="Verdicts"
       nav="Verdicts"
       id="verdicts"
-      about={`${open === null ? (file.sentence ?? '') : ''} The band is the baseline against itself: it shows how much this machine makes of nothing. Within ${formatMargin(file)} arms count as equal.`}
+      about={`${open === null ? (file.sentence ?? '') : ''} The grey band is the baseline measured against itself: a ratio within it may be chance. Within ${formatMargin(file)} arms count as equal.`}
       tools={
         metrics.length < 2 ? undefined : (
           <Choice
@@ -177,7 +177,7 @@ function createForestColumn(
   };
 }
 
-/** The same tables, with their notes, as on the terminal and on the Markdown page. */
+/** Shows the tables of the terminal and of the Markdown page, with their notes. */
 function FiguresCard({ sections }: { readonly sections: readonly Section[] }) {
   return (
     <Card title="All figures" id="figures" nav="All figures">

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RunData } from '../../report/run/run-data.ts';
+import type { RunData } from '../../report/page-data.ts';
 import { toLine } from '../format.ts';
 import { Badge, Card, Loaded } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';

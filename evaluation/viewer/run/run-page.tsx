@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { RunData } from '../../report/run/run-data.ts';
+import type { RunData } from '../../report/page-data.ts';
 import { listHopColumns, listHopRows } from '../../results/tables/hop-columns.ts';
 import { count, formatDecimals, formatNetwork, formatPercent } from '../../terminal/table.ts';
 import { Bar, LegendBar } from '../chart.tsx';

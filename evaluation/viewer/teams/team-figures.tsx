@@ -1,4 +1,4 @@
-import type { TeamFigures } from '../../report/batch-data.ts';
+import type { TeamFigures } from '../../report/page-data.ts';
 import { nameChange } from '../../results/cycles.ts';
 import type { Figures } from '../../results/figures.ts';
 import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { RightVerdict, TeamsComparison } from '../../compare/comparison-file.ts';
 import { describeNullTest, describePlayed } from '../../compare/comparison-text.ts';
 import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-columns.ts';
-import type { BatchData, TeamFigures } from '../../report/batch-data.ts';
+import type { BatchData, TeamFigures } from '../../report/page-data.ts';
 import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
 import { Bar, Forest, ForestAxis } from '../chart.tsx';
@@ -29,7 +29,7 @@ export function TeamsPage({ file, batch }: TeamsPageProps) {
     <>
       <Title
         title={describeFinding(file)}
-        lede={`${describePlayed(file)}. Right means right by GAIA’s official scorer; a question that failed, ran out of time or was not asked counts as wrong. ${describeNullTest(file)}.`}
+        lede={`${describePlayed(file)}. Right means right by GAIA’s official scorer; a question that failed, ran out of time or was not asked counts as wrong.`}
         command={command}
         when={measured_at}
         made={[
@@ -103,7 +103,8 @@ function BatchQuestions({ batch }: { readonly batch: BatchData }) {
 }
 
 /** The share of right answers of each team, with its interval and its difference to the baseline. */
-function ScoreCard({ file: { arms, baseline } }: { readonly file: TeamsComparison }) {
+function ScoreCard({ file }: { readonly file: TeamsComparison }) {
+  const { arms, baseline } = file;
   const hasBaseline = arms.length > 1;
   const most = Math.min(1, Math.max(0.1, ...arms.map(({ high }) => high ?? 0)) * 1.05);
   const scale = {
@@ -147,7 +148,7 @@ function ScoreCard({ file: { arms, baseline } }: { readonly file: TeamsCompariso
       id="scores"
       about={
         hasBaseline
-          ? `Each team is tested against ${toLine(baseline, 60)} on the questions that both were asked. That a difference cannot be told does not say that there is none.`
+          ? `Each team is tested against ${toLine(baseline, 60)} on the questions that both were asked. That a difference cannot be told does not say that there is none. ${describeNullTest(file)}.`
           : 'No other team was asked, so nothing is set against it: --team single,… does.'
       }
     >
