@@ -110,7 +110,10 @@ describe('an option that cannot take effect', () => {
     ['bench --limit 3', '--limit has no effect alone: it goes with --tasks ('],
     ['gaia --format gaia --tables t', '--tables has no effect alone: it goes with --format wtq ('],
     ['compare --adapters json --rate 5', '--rate has no effect alone: it goes with --stacks ('],
-    ['compare --stacks mesh/json --agents 4', '--agents does not go with --stacks (a stack has two ends)'],
+    [
+      'compare --stacks mesh/json --max-agents 4',
+      '--max-agents does not go with --stacks (a stack has two ends)',
+    ],
   ])('as in "%s" is refused with what would give it one', async (line, message) => {
     await expect(parse(line)).rejects.toThrow(message);
   });
@@ -140,7 +143,7 @@ test.each([
   'gaia --api http://127.0.0.1:1 --random --username me',
   'gaia --questions q --format wtq --tables t --limit 2',
   'compare --stacks mesh/json --rate 5 --factor tls=on --fail-if x --junit j --recording r',
-  'compare --recording r --agents 4 --max-agents 8',
+  'compare --recording r --max-agents 8',
   'serve --mcp stdio --a2a --port 0 --push-to 127.0.0.1',
   'serve --no-token --listen 127.0.0.1',
   'agent --transport nats --nats-subject mine',

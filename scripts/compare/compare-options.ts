@@ -53,7 +53,6 @@ export const compareTable = defineTable({
       amount('a number a second', 100_000).default(200),
     ),
     recording: option('<file>', "replay a run's archive or an imported file", text.optional()),
-    agents: option('<numbers>', 'replay to this many agents, or to each of 4,16', commaList.optional()),
     budget: option('<seconds>', 'stop after this time (default: 75; more for stacks)', seconds.optional()),
     invocations: option('<n>', 'start this many fresh processes (5 for a verdict)', wholeNumber.default(10)),
     rounds: option('<n>', 'sample each process this many times (3 for a verdict)', wholeNumber.default(3)),
@@ -74,7 +73,7 @@ export const compareTable = defineTable({
     json: flag('print the comparison as JSON'),
   }),
   common: [
-    ...(['adapters', 'stacks', 'recording', 'agents', 'budget', 'invocations', 'failIf'] as const),
+    ...(['adapters', 'stacks', 'recording', 'budget', 'invocations', 'failIf'] as const),
     ...(['junit', 'summary', 'baseline', 'saveBaseline', 'out', 'watch', 'json'] as const),
   ],
   needs: [
@@ -86,7 +85,7 @@ export const compareTable = defineTable({
     },
     { options: ['bindings'], excludes: ['stacks'], why: 'it is the old name' },
     { options: ['adapters'], excludes: STACKS, why: 'name them as stacks, e.g. mesh/msgpack' },
-    { options: ['agents', 'maxAgents'], excludes: STACKS, why: 'a stack has two ends' },
+    { options: ['maxAgents'], excludes: STACKS, why: 'a stack has two ends' },
     { options: ['junit'], needs: ['failIf'], why: 'the report lists its conditions' },
   ],
 });

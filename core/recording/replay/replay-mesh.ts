@@ -26,8 +26,6 @@ interface ReplayOptions
   readonly timeoutMs: number;
   /** Dials the agents; by default over the loopback. */
   readonly dialler?: Dialler | undefined;
-  /** Total number of agents if more than were recorded: the others receive every packet and send nothing. */
-  readonly agents?: number;
   /** Maximum agents of a recording (64). */
   readonly maxAgents?: number | undefined;
   /** Files of the user's adapters that the agents load, and the paths they may read. */
@@ -280,28 +278,18 @@ const MAX_REPLAYED_AGENTS = 64;
 const LISTENS_TO_NOTHING = ['mesh.nothing'];
 
 /**
- * Builds the team of a recording: its agents, each working only on the types that it answered to, and
- * listeners up to a total of `count` agents.
+ * Builds the team of a recording: its agents, each working only on the types that it answered to.
  *
- * @throws MeshError `usage` when fewer are requested than were recorded
+ * @throws MeshError `usage` for a recording of too many agents
  */
 function replayTeam(
   { header, packets }: Recording,
-  {
-    agents: count = header.agents.length,
-    maxAgents = MAX_REPLAYED_AGENTS,
-  }: Pick<ReplayOptions, 'agents' | 'maxAgents'>,
+  { maxAgents = MAX_REPLAYED_AGENTS }: Pick<ReplayOptions, 'maxAgents'>,
 ): Team {
   if (header.agents.length > maxAgents) {
     throw new MeshError(
       'usage',
       `the recording has ${header.agents.length} agents, and each becomes a process of this machine: --max-agents ${header.agents.length} allows them`,
-    );
-  }
-  if (count < header.agents.length) {
-    throw new MeshError(
-      'usage',
-      `${count} agents: the recording has ${header.agents.length}; more can be added to it, none taken away`,
     );
   }
   const typeOf = new Map(packets.map(({ packet }) => [packet.id, packet.type]));
@@ -312,16 +300,11 @@ function replayTeam(
     const types = new Set(causes.filter((type) => type !== undefined));
     return { id, tool: 'replay', subscribes: types.size > 0 ? [...types] : LISTENS_TO_NOTHING };
   });
-  const listeners = Array.from({ length: count - recorded.length }, (_, index) => ({
-    id: `listener-${index + 1}`,
-    tool: 'replay',
-    subscribes: LISTENS_TO_NOTHING,
-  }));
   return teamSchema.parse({
     version: 1,
     name: 'replay',
     final: header.final ?? header.agents[0]?.id,
     routing: header.routing,
-    agents: [...recorded, ...listeners],
+    agents: recorded,
   });
 }

@@ -16,9 +16,7 @@ import type { AdapterArm, AdaptersComparison } from '../comparison-file.ts';
 const name = createNameColumn('adapter');
 
 /** Lists the costs and the verdicts of adapters. */
-function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<AdapterArm>[] {
-  // Copies of a packet differ only with the number of agents.
-  const hasCopies = arms.some(({ name: own }) => own.includes(' agents='));
+function listAdapterColumns({ packets }: AdaptersComparison): Column<AdapterArm>[] {
   return [
     name,
     {
@@ -28,12 +26,7 @@ function listAdapterColumns({ arms, packets }: AdaptersComparison): Column<Adapt
       explain: 'bytes of all packets, each counted once',
     },
     bytesRatio,
-    {
-      key: 'bytes_on_wire',
-      header: hasCopies ? 'all copies' : undefined,
-      value: ({ bytes_on_wire }) => bytes_on_wire,
-      explain: 'bytes of all sockets, where each recipient has its copy',
-    },
+    { key: 'bytes_on_wire', value: ({ bytes_on_wire }) => bytes_on_wire },
     { key: 'payload_bytes', value: ({ payload_bytes }) => payload_bytes },
     {
       key: 'header_bytes',

@@ -30,7 +30,7 @@ async function compareSimulated({
 }: Simulated = {}) {
   const controller = new AbortController();
   const seen = { started: 0, alive: 0, mostAlive: 0, passes: [] as number[] };
-  const start = async (_agents: number, signal: AbortSignal) => {
+  const start = async (signal: AbortSignal) => {
     seen.started += 1;
     if (lost?.has(seen.started)) throw new MeshError('agent', 'agent 2 on port 9002: no handshake message');
     if (seen.started === last) controller.abort(new Error('interrupted'));
@@ -60,11 +60,11 @@ async function compareSimulated({
       },
     };
   };
-  const toArm = async (name: string) => ({ name, adapter: await loadAdapter(name), agents: processes });
   const comparison = await compareAdapters(
     {
-      arms: [await toArm('json'), await toArm('cbor')],
+      arms: [await loadAdapter('json'), await loadAdapter('cbor')],
       packets: 5,
+      agents: processes,
       design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
       margin: 0.05,
     },

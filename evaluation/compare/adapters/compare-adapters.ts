@@ -23,28 +23,20 @@ import { describeRecording } from '../recording.ts';
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
 type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
-/** An adapter with a number of agents that receive its packets. */
-interface PlannedArm {
-  /** `json`, or `json agents=4` where numbers of agents are compared. */
-  readonly name: string;
-  readonly adapter: ProtocolAdapter;
-  /** Agents, each a process; those beyond the recorded ones receive everything and send nothing. */
-  readonly agents: number;
-}
-
 /** A comparison of adapters. */
 interface AdaptersPlan {
   /** The first is the baseline. */
-  readonly arms: readonly [PlannedArm, ...PlannedArm[]];
-  /** Packets of the recording. */
+  readonly arms: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
+  /** Packets and agents of the recording; each agent is a process. */
   readonly packets: number;
+  readonly agents: number;
   readonly design: Design;
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
 }
 
 /** Starts the processes of an invocation. */
-type StartMesh = (agents: number, signal: AbortSignal) => Promise<PlayedMesh>;
+type StartMesh = (signal: AbortSignal) => Promise<PlayedMesh>;
 
 /** One invocation of one adapter. */
 interface PlayedInvocation {
@@ -54,7 +46,7 @@ interface PlayedInvocation {
 }
 
 /** A comparison of adapters on a recording. */
-interface RecordedPlan extends Omit<AdaptersPlan, 'packets'> {
+interface RecordedPlan extends Omit<AdaptersPlan, 'packets' | 'agents'> {
   /** Maximum number of agents in the recording. */
   readonly maxAgents: number;
   readonly seed: number;
@@ -75,11 +67,11 @@ export async function measureAdapters(
     readonly command: string;
   },
 ): Promise<AdaptersComparison> {
-  const { arms, seed, maxAgents, network } = plan;
+  const { seed, maxAgents, network } = plan;
   const { packets } = recording;
   const between = network === null ? undefined : await startNetwork(network);
   let started = 0;
-  const start: StartMesh = async (agents, signal) => {
+  const start: StartMesh = async (signal) => {
     started += 1;
     const workspaces = path.join(plan.workspaces, String(started));
     const mesh = await ReplayMesh.start({
@@ -93,7 +85,6 @@ export async function measureAdapters(
       userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
       environment: process.env,
       secret: randomBytes(32).toString('hex'),
-      agents,
       maxAgents,
     });
     return {
@@ -105,10 +96,11 @@ export async function measureAdapters(
       },
     };
   };
-  const comparison = await compareAdapters({ ...plan, packets: packets.length }, start, context).finally(() =>
+  const size = { packets: packets.length, agents: recording.header.agents.length };
+  const comparison = await compareAdapters({ ...plan, ...size }, start, context).finally(() =>
     between?.stop(),
   );
-  const run = { ...describeRecording(recording), agents: arms[0].agents };
+  const run = describeRecording(recording);
   const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
   const [baseline] = comparison.arms;
   const report = {
@@ -247,12 +239,12 @@ class AdapterArms {
 
   /** Returns the arms and how they are played. */
   plan(): ArmsPlan<PlayedInvocation> {
-    const { arms, design } = this.#plan;
+    const { arms, agents, design } = this.#plan;
     const [baseline, ...others] = arms;
     return {
       arms: [this.#toArm(baseline), ...others.map((arm) => this.#toArm(arm))],
       design,
-      together: Math.max(1, Math.floor(MAX_ALIVE / Math.max(...arms.map(({ agents }) => agents)))),
+      together: Math.max(1, Math.floor(MAX_ALIVE / agents)),
       firstMs: Infinity,
       planBlock: async (block, leftMs) => {
         if (block === 0) this.passes = await this.#choosePasses(leftMs);
@@ -261,11 +253,12 @@ class AdapterArms {
     };
   }
 
-  #toArm({ name, adapter, agents }: PlannedArm): ArmsPlan<PlayedInvocation>['arms'][number] {
+  #toArm(adapter: ProtocolAdapter): ArmsPlan<PlayedInvocation>['arms'][number] {
+    const { name } = adapter;
     return {
       name,
       open: async ({ signal }) => {
-        const mesh = await this.#start(agents, signal);
+        const mesh = await this.#start(signal);
         const rounds: Round[] = [];
         let first: Round | undefined;
         return {
@@ -291,9 +284,9 @@ class AdapterArms {
   /** Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget. */
   async #choosePasses(leftMs: number): Promise<number> {
     const { packets, arms, design } = this.#plan;
-    const [{ adapter, agents }] = arms;
+    const [adapter] = arms;
     const endMs = performance.now() + leftMs;
-    const mesh = await this.#start(agents, this.#signal);
+    const mesh = await this.#start(this.#signal);
     const timed = async (passes: number) => {
       const beganMs = performance.now();
       const { elapsedMs } = await mesh.play(adapter, passes);

@@ -73,8 +73,8 @@ describe('a comparison of stacks', () => {
 });
 
 test.each([
-  [['--stacks', 'mesh/json', '--agents', '4'], '--agents does not go with --stacks'],
-  [['--bindings', 'mesh/json', '--agents', '4'], '--agents does not go with --bindings'],
+  [['--stacks', 'mesh/json', '--max-agents', '4'], '--max-agents does not go with --stacks'],
+  [['--bindings', 'mesh/json', '--max-agents', '4'], '--max-agents does not go with --bindings'],
   [
     ['--adapters', 'json,a2a', '--fail-if', 'a2a.time > 2x jsno'],
     'expected one of the arms json, a2a; got jsno',
