@@ -39,7 +39,6 @@ export const benchTable = defineTable({
     ...watchShape,
     cache: flag('reuse answers of earlier runs, and save new ones'),
     store,
-    record: flag('record the packets (always on; every archive holds a recording)'),
     json: flag('print metrics as JSON'),
     quiet: flag("print the answer, or a batch's score, only"),
   }),
