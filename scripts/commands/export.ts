@@ -37,7 +37,7 @@ const FORMATS: Readonly<Record<'otlp' | 'parquet' | 'perfetto', ExportFormat>> =
     },
   },
   parquet: {
-    about: 'Parquet files in a folder: packets, answers, tokens, exchanges; of a comparison its rounds',
+    about: 'Parquet files in a folder: packets, answers, tokens, exchanges',
     out: 'data',
     place: output.folder,
     write: async (archive, out) => {
@@ -60,7 +60,7 @@ const exportTable = defineTable({
   options: z.object({
     archive: argument(
       '[archive]',
-      'export this archive, recording or comparison.json (default: the last run)',
+      'export this archive or recording (default: the last run)',
       z.string().optional(),
     ),
     as: option('<format>', 'choose the format, see below', choice(['otlp', 'parquet', 'perfetto'])),

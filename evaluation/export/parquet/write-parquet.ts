@@ -1,31 +1,23 @@
-import { closeSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import { isArchive } from '@gaia-mesh/core/recording/read-archive.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import type { Attempt } from '../../attempts/attempt.ts';
-import { type ComparedArm, readComparison } from '../../compare/comparison-file.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { type ExportedRun, readExportedRun } from '../exported-run.ts';
 
-/** Bytes that suffice to recognize a recording by its first line. */
-const PROBE_BYTES = 200;
-
 /**
- * Writes a run's tables, or the samples of a comparison, as Parquet files to the folder `out`.
+ * Writes a run's tables as Parquet files to the folder `out`.
  *
  * @returns a sentence about the files, for people
  */
 export async function writeParquet(file: string, out: string): Promise<string> {
   const folder = resolveUserPath(out);
-  const tables = isComparison(file) ? [buildRoundsTable(file)] : buildRunTables(await readExportedRun(file));
+  const tables = buildRunTables(await readExportedRun(file));
   checkWritable(folder);
   for (const table of tables) writeWhole(path.join(folder, `${table.name}.parquet`), encodeTable(table));
   const names = tables.map(({ name, rows }) => `${name}.parquet (${rows})`).join(', ');
@@ -35,51 +27,6 @@ export async function writeParquet(file: string, out: string): Promise<string> {
 function encodeTable({ columns }: Table): Uint8Array {
   return new Uint8Array(
     parquetWriteBuffer({ columnData: columns, createdBy: `gaia-mesh version ${packageVersion}` }),
-  );
-}
-
-/** Tells if a file is a comparison, which is one JSON value. A recording identifies itself in its first line. */
-function isComparison(file: string): boolean {
-  if (isArchive(file)) return false;
-  const start = Buffer.alloc(PROBE_BYTES);
-  const descriptor = openUserFile(file, { what: 'comparison' });
-  readSync(descriptor, start);
-  closeSync(descriptor);
-  return start[0] === 0x7b && !start.includes('gaia-mesh-recording');
-}
-
-interface Sample {
-  readonly arm: string;
-  readonly metric: string;
-  readonly invocation: number;
-  readonly round: number;
-  readonly value: number;
-}
-
-/** Builds the table of a comparison's samples: one row per round. */
-function buildRoundsTable(file: string): Table {
-  const comparison = readComparison(file);
-  if (comparison.kind === 'teams')
-    throw new MeshError(
-      'config',
-      `${file} compares teams: expected times; their attempts are in the answers file`,
-    );
-  const arms: readonly ComparedArm[] = comparison.arms;
-  const rows = arms.flatMap(({ name, samples_us }) =>
-    Object.entries(samples_us).flatMap(([metric, samples]) => flattenSamples(name, metric, samples)),
-  );
-  return createTable('rounds', rows, [
-    ['arm', 'text', ({ arm }) => arm],
-    ['metric', 'text', ({ metric }) => metric],
-    ['invocation', 'integer', ({ invocation }) => invocation],
-    ['round', 'integer', ({ round }) => round],
-    ['us', 'number', ({ value }) => value],
-  ]);
-}
-
-function flattenSamples(arm: string, metric: string, samples: readonly (readonly number[])[]): Sample[] {
-  return samples.flatMap((rounds, invocation) =>
-    rounds.map((value, round) => ({ arm, metric, invocation, round, value })),
   );
 }
 
