@@ -1,12 +1,7 @@
 import type { Column } from '../terminal/columns.ts';
+import { formatDecimals } from '../terminal/table.ts';
 import type { ComparedArm, Metric, Verdict } from './comparison-file.ts';
-import {
-  formatDetectable,
-  formatInterval,
-  formatMarkedRatio,
-  formatVerdict,
-  METRIC_NAMES,
-} from './comparison-text.ts';
+import { formatDetectable, formatInterval, formatVerdict, METRIC_NAMES } from './comparison-text.ts';
 
 /** Describes what a measurement with or without a network cannot tell. */
 export function describeDistance(hasNetwork: boolean): string {
@@ -95,6 +90,13 @@ export function createRatioColumns(metric: Metric, header?: string): Column<Comp
       value: ({ vs_baseline: vs }) => (vs === null ? 'baseline' : vs[metric]?.verdict),
     },
   ];
+}
+
+/** Formats a ratio in a table: a mark says that it is shown to be equal, `=`, or undecided, `?`. */
+function formatMarkedRatio(verdict: Verdict | null): string {
+  if (verdict === null) return '–';
+  const mark = verdict.verdict === 'different' ? '' : verdict.verdict === 'equivalent' ? '=' : '?';
+  return formatDecimals(verdict.ratio, verdict.ratio < 10 ? 2 : 1) + mark;
 }
 
 /** Percentiles of the times; those that the sample cannot hold are left out. */

@@ -8,10 +8,11 @@ import type { ComparisonTables } from './arm-columns.ts';
 import type { ComparisonFile } from './comparison-file.ts';
 import {
   describeNullTest,
+  describeOpen,
   describePlayed,
+  describeTaskShare,
   formatMargin,
   listAbsences,
-  listFindings,
 } from './comparison-text.ts';
 import { buildStackTables } from './stacks/figures/stack-columns.ts';
 import { buildTeamTables } from './teams/team-columns.ts';
@@ -101,4 +102,13 @@ export function buildComparisonPart(file: ComparisonFile): MeasuredPart {
         : [`## Not measured\n\n${absent.map((line) => `- ${escapeMarkdown(line)}`).join('\n')}`]),
     ].join('\n\n'),
   };
+}
+
+/** Lists the sentences below the tables: the verdicts, the effort for those that are missing, and what the choice affects. */
+function listFindings(file: ComparisonFile): string[] {
+  // The sentence on a single pair has its own effort.
+  const open = file.arms.length === 2 ? null : describeOpen(file);
+  return [file.sentence, open, file.kind === 'adapters' ? describeTaskShare(file) : null].filter(
+    (sentence) => sentence !== null,
+  );
 }

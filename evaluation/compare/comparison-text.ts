@@ -187,13 +187,6 @@ export function formatVerdict(
     : WORDS[metric][judged.ratio > 1 ? 'bad' : 'good'];
 }
 
-/** Formats a ratio in a table: a mark says that it is shown to be equal, `=`, or undecided, `?`. */
-export function formatMarkedRatio(verdict: Verdict | null): string {
-  if (verdict === null) return '–';
-  const mark = verdict.verdict === 'different' ? '' : verdict.verdict === 'equivalent' ? '=' : '?';
-  return formatDecimals(verdict.ratio, verdict.ratio < 10 ? 2 : 1) + mark;
-}
-
 /** Formats a margin: `±5 %`. */
 export function formatMargin({ margin }: Pick<Verdict, 'margin'>): string {
   return `±${Number((100 * margin).toFixed(2))} %`;
@@ -315,15 +308,6 @@ export function describeOpen(file: ComparisonFile): string | null {
   if (first === undefined) return null;
   const soonest = open.length === 1 ? first.name : `${first.name}, the soonest of ${open.length}`;
   return `Cannot tell yet (${soonest}): ${formatNeeded(first.time, file)}`;
-}
-
-/** Lists the sentences below the tables: the verdicts, the effort for those that are missing, and what the choice affects. */
-export function listFindings(file: ComparisonFile): string[] {
-  // The sentence on a single pair has its own effort.
-  const open = file.arms.length === 2 ? null : describeOpen(file);
-  return [file.sentence, open, file.kind === 'adapters' ? describeTaskShare(file) : null].filter(
-    (sentence) => sentence !== null,
-  );
 }
 
 /** Describes the share of a task's time that the choice of adapter affects. */

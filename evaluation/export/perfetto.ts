@@ -52,7 +52,7 @@ export async function writePerfetto(archive: string, out: string): Promise<strin
  * Builds a trace of a run for https://ui.perfetto.dev and Chromium's tracing: tasks, the hub and each agent's work, with arrows
  * from a packet to the packets it caused. It has no payloads, because a trace is about times and is meant to be passed on.
  */
-export function buildPerfettoTrace({ recording, exchanges }: ExportedRun): string {
+function buildPerfettoTrace({ recording, exchanges }: ExportedRun): string {
   const clock = new WallClock(recording);
   // With two clocks, a packet may arrive at the hub before the work that produced it began.
   const starts = [

@@ -102,15 +102,10 @@ function formatFact(key: string, value: string | number): string {
   return `${value} ${value === 1 ? key.replace(/s$/, '') : key}`;
 }
 
-/** Builds the JSON Schema of the team file; `config/team.schema.json` has it for editors. */
-export function buildTeamSchema(): string {
-  const schema = z.toJSONSchema(teamSchema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
-  return formatJson({ ...schema, title: 'Gaia Mesh team' });
-}
-
-/** Defines the command that prints the schema: `npm run schema` writes the file. */
+/** Defines the command that prints the JSON Schema of the team file: `npm run schema` writes the file for editors. */
 export function defineSchema(command: Command): void {
   command.action(() => {
-    printText(buildTeamSchema());
+    const schema = z.toJSONSchema(teamSchema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
+    printText(formatJson({ ...schema, title: 'Gaia Mesh team' }));
   });
 }
