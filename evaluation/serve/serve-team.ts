@@ -9,7 +9,7 @@ import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { answerA2a, createBareAgent, formatCard } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { legacy } from '@gaia-mesh/stacks/a2a/bare/legacy.ts';
-import { type AgentInterface, CARD_PATH, JSON_RPC_PATH } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { type AgentInterface, CARD_PATH, PATHS } from '@gaia-mesh/stacks/a2a/interfaces.ts';
 import type { AgentWork } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
@@ -225,7 +225,7 @@ export async function serveOffer(
   const http = await listenHttp(listener, SETTINGS, { host, port, admission });
   if (a2a !== undefined) {
     const interfaces = (['1.0', '0.3'] as const).map((protocolVersion): AgentInterface => {
-      return { url: `${http.url}${JSON_RPC_PATH}`, protocolBinding: 'JSONRPC', protocolVersion };
+      return { url: `${http.url}${PATHS.JSONRPC}`, protocolBinding: 'JSONRPC', protocolVersion };
     });
     cards.own = formatCard(a2a.agent, interfaces);
     cards.legacy = legacy.formatCard(a2a.agent, interfaces);

@@ -182,7 +182,7 @@ function scanHead(scanner: Scanner): PacketHead | undefined {
 }
 
 /** The values found for a head, still unchecked. */
-export type FoundHead = { -readonly [K in keyof PacketHead]-?: unknown };
+type FoundHead = { -readonly [K in keyof PacketHead]-?: unknown };
 
 export function createHead(): FoundHead {
   return {

@@ -1,13 +1,6 @@
 import { FINAL_ANSWER, type Packet, type PacketHead, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { JsonScanner } from './json.ts';
-import {
-  checkHead,
-  createHead,
-  createPacketError,
-  type EnvelopeKey,
-  envelopeKeys,
-  type FoundHead,
-} from './scanner.ts';
+import { checkHead, createHead, createPacketError, type EnvelopeKey, envelopeKeys } from './scanner.ts';
 
 /**
  * Reader of packets from the messages of another protocol. An adapter says how it writes a packet, as an
@@ -270,7 +263,12 @@ const WHOLE = 1 << 30;
  *
  * @param behind the keys that may stand behind this place
  */
-function walk(scanner: JsonScanner, place: ShapeNode, found: FoundHead, behind: number): boolean {
+function walk(
+  scanner: JsonScanner,
+  place: ShapeNode,
+  found: ReturnType<typeof createHead>,
+  behind: number,
+): boolean {
   switch (place.kind) {
     case 'other':
       scanner.skipValue();
@@ -297,7 +295,7 @@ function walk(scanner: JsonScanner, place: ShapeNode, found: FoundHead, behind: 
   }
 }
 
-function take(scanner: JsonScanner, key: EnvelopeKey, found: FoundHead): void {
+function take(scanner: JsonScanner, key: EnvelopeKey, found: ReturnType<typeof createHead>): void {
   if (key === 'token_used') found.token_used = scanner.value();
   else if (key === 'payload' || key === 'reply_to' || key === 'log_uri' || key === 'ts') scanner.skipValue();
   else found[key] = scanner.text();

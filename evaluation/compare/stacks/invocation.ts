@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { StackArm } from '../comparison-file.ts';

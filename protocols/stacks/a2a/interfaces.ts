@@ -6,17 +6,16 @@ export interface AgentInterface {
 }
 
 export const CARD_PATH = '/.well-known/agent-card.json';
-export const JSON_RPC_PATH = '/a2a/jsonrpc';
-export const REST_PATH = '/a2a/rest';
+/** Paths of the HTTP transports on our servers. */
+export const PATHS = { JSONRPC: '/a2a/jsonrpc', 'HTTP+JSON': '/a2a/rest' } as const;
 
 /** Returns the interfaces of an HTTP server. */
 export function listInterfaces(
   url: string,
-  protocols: readonly ('JSONRPC' | 'HTTP+JSON')[],
+  protocols: readonly (keyof typeof PATHS)[],
 ): readonly AgentInterface[] {
-  const paths = { JSONRPC: JSON_RPC_PATH, 'HTTP+JSON': REST_PATH };
   return protocols.map((protocolBinding) => ({
-    url: `${url}${paths[protocolBinding]}`,
+    url: `${url}${PATHS[protocolBinding]}`,
     protocolBinding,
     protocolVersion: '1.0',
   }));

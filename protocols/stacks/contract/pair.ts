@@ -5,15 +5,8 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
-import type {
-  Inbox,
-  Stack,
-  StackClient,
-  StackServer,
-  StackSettings,
-  TlsIdentity,
-  WireBytes,
-} from './stack.ts';
+import type { Inbox, Stack, StackClient, StackServer, StackSettings, TlsIdentity } from './stack.ts';
+import type { WireBytes } from './wire-sum.ts';
 import { compareEnds, mirror } from './wire-sum.ts';
 
 /** A check that every stack must pass. */

@@ -1,4 +1,6 @@
 import type { JsonValue, Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import type { ProcessCounts } from '../control-channel.ts';
+import type { WireBytes } from './wire-sum.ts';
 
 /**
  * A stack is a protocol as people run it: protocol × transport × implementation. An adapter writes a packet
@@ -122,18 +124,8 @@ export interface StackServer {
    * Collects the counts of serving processes, so that {@link wire} is up to date. It is absent where the server is in
    * this process.
    */
-  readonly ask?: (() => Promise<OwnProcesses>) | undefined;
+  readonly ask?: (() => Promise<Omit<ProcessCounts, 'wire'>>) | undefined;
   close(): Promise<void>;
-}
-
-/** Totals so far of the other processes of a stack. */
-export interface OwnProcesses {
-  /** Packets that inboxes in those processes took, and refused ones. */
-  readonly packets: number;
-  readonly refused: number;
-  readonly cpuUs: { readonly user: number; readonly system: number };
-  /** Memory of the running processes. */
-  readonly rssBytes: number;
 }
 
 /** A load for a client in a process of its own: see `playSchema` of `evaluation/compare/stacks/peers/protocol.ts`. */
@@ -160,41 +152,8 @@ export interface StackClient {
   /** Returns null if its bytes are not counted, as in another language: the server's side counts. */
   wire(): WireBytes | null;
   /** Collects the totals of the client's process, as the server's {@link StackServer.ask}; absent if it is this one. */
-  readonly ask?: (() => Promise<OwnProcesses>) | undefined;
+  readonly ask?: (() => Promise<Omit<ProcessCounts, 'wire'>>) | undefined;
   /** Plays a load in the client's own process; absent if that is this one. */
   readonly play?: ((load: RemoteLoad) => Promise<unknown>) | undefined;
   close(): Promise<void>;
-}
-
-/**
- * Bytes of one side so far. Every byte of its sockets or pipes is on one line:
- *
- * `raw = tls + head + body`. The messages in bodies are `envelope + payload`, which only code that knows the
- * packets can split: payload is the UTF-8 length of `JSON.stringify(packet.payload)`. The lines are exact
- * whenever nothing is under way. `meter/wire-meter.ts` explains how each line is measured, and `metered` of
- * `meter/metered.ts` counts for every stack.
- */
-export interface WireBytes {
-  /** Number of connections, or pairs of pipes, that were opened. */
-  readonly connections: number;
-  /** Number of these that have ended; absent where a stack does not count them. */
-  readonly closed?: number | undefined;
-  readonly sent: DirectionBytes;
-  readonly received: DirectionBytes;
-}
-
-export interface DirectionBytes {
-  /** Bytes that the operating system's handles count. */
-  readonly raw: number;
-  /** Handshakes and records: everything that TLS adds. 0 without TLS. */
-  readonly tls: number;
-  /**
-   * Request and status lines, header fields, chunk and frame heads, flow control, lengths: everything that
-   * the transport puts around messages.
-   */
-  readonly head: number;
-  /** Bytes of the messages themselves. */
-  readonly body: number;
-  /** Number of messages, for heads per message. */
-  readonly messages: number;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DirectionBytes, WireBytes } from './stack.ts';
+import type { DirectionBytes, WireBytes } from './wire-sum.ts';
 import { compareEnds } from './wire-sum.ts';
 
 const direction = (head: number, tls = 0, body = 10): DirectionBytes => {

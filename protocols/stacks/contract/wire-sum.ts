@@ -1,24 +1,48 @@
 import * as z from 'zod';
-import type { DirectionBytes, WireBytes } from './stack.ts';
 
 /** An amount of anything that is counted or timed. */
 export const amount = z.number().nonnegative();
 
-const directionSchema = z.strictObject({
-  raw: amount,
-  tls: amount,
-  head: amount,
-  body: amount,
-  messages: amount,
-});
+const directionSchema = z
+  .strictObject({
+    /** Bytes that the operating system's handles count. */
+    raw: amount,
+    /** Handshakes and records: everything that TLS adds. 0 without TLS. */
+    tls: amount,
+    /**
+     * Request and status lines, header fields, chunk and frame heads, flow control, lengths: everything that
+     * the transport puts around messages.
+     */
+    head: amount,
+    /** Bytes of the messages themselves. */
+    body: amount,
+    /** Number of messages, for heads per message. */
+    messages: amount,
+  })
+  .readonly();
+export type DirectionBytes = z.infer<typeof directionSchema>;
 
-/** Schema of a side's counts (`WireBytes` of `stack.ts`), as one process sends them to another. */
-export const wireSchema = z.strictObject({
-  connections: amount,
-  closed: amount.optional(),
-  sent: directionSchema,
-  received: directionSchema,
-});
+/** Schema of {@link WireBytes}, as one process sends them to another. */
+export const wireSchema = z
+  .strictObject({
+    /** Number of connections, or pairs of pipes, that were opened. */
+    connections: amount,
+    /** Number of these that have ended; absent where a stack does not count them. */
+    closed: amount.optional(),
+    sent: directionSchema,
+    received: directionSchema,
+  })
+  .readonly();
+
+/**
+ * Bytes of one side so far. Every byte of its sockets or pipes is on one line:
+ *
+ * `raw = tls + head + body`. The messages in bodies are `envelope + payload`, which only code that knows the
+ * packets can split: payload is the UTF-8 length of `JSON.stringify(packet.payload)`. The lines are exact
+ * whenever nothing is under way. `meter/wire-meter.ts` explains how each line is measured, and `meterStack` of
+ * `meter/metered.ts` counts for every stack.
+ */
+export type WireBytes = z.infer<typeof wireSchema>;
 
 const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 };
 

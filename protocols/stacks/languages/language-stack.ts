@@ -6,17 +6,8 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { HEAD_LENGTHS, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import * as z from 'zod';
-import type {
-  DirectionBytes,
-  Inbox,
-  OwnProcesses,
-  RemoteLoad,
-  Stack,
-  StackClient,
-  StackServer,
-  StackSettings,
-  WireBytes,
-} from '../contract/stack.ts';
+import type { Inbox, RemoteLoad, Stack, StackClient, StackServer, StackSettings } from '../contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '../contract/wire-sum.ts';
 import { ControlChannel, processCountsSchema, type Question } from '../control-channel.ts';
 import { listenInPrivate } from '../listen.ts';
 import { serveInChildren } from '../mcp/stdio/served-child.ts';
@@ -105,7 +96,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
   return { ...stack, implementation: language, serve, connect };
 }
 
-async function countProcess(peer: LanguageProcess): Promise<OwnProcesses> {
+async function countProcess(peer: LanguageProcess) {
   return processCountsSchema.parse(await peer.ask({ do: 'count' }));
 }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import * as z from 'zod';
-import type { DirectionBytes, WireBytes } from '../contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '../contract/wire-sum.ts';
 import type { MessageCount } from './body-counter.ts';
 
 const current = new AsyncLocalStorage<WireMeter>();

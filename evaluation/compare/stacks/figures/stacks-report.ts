@@ -1,5 +1,5 @@
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
-import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../../statistics/inference/quantile.ts';
 import {
   parseComparison,

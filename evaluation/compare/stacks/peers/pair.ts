@@ -8,7 +8,7 @@ import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ChildCalls } from '@gaia-mesh/core/system/process/child-calls.ts';
 import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { NetworkProcess } from '@gaia-mesh/core/transports/network/network-process.ts';
-import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { compareEnds, subtractWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import type * as z from 'zod';
 import {

@@ -1,6 +1,7 @@
 import net from 'node:net';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import type { DirectionBytes, Inbox, Stack, WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { Inbox, Stack } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { plainTraits } from '@gaia-mesh/stacks/testing/plain-traits.ts';
 
 /** A minimal stack, as a user might write one: JSON behind a length, on one TCP connection. */

@@ -1,5 +1,5 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
-import type { WireBytes } from '@gaia-mesh/stacks/contract/stack.ts';
+import type { WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import type { StacksComparison } from '../../comparison-file.ts';
 import { sampleRecording } from '../../testing/sample-recording.ts';
 import { combineArms, parseFactors } from '../arms.ts';

@@ -11,7 +11,7 @@ import type { PushSender } from '../agent/agent.ts';
 import { A2aAgent, type AgentCard } from '../agent/agent.ts';
 import { createFaultError, toFault } from '../agent/faults.ts';
 import { encodeAnswer } from '../agent/task.ts';
-import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, listInterfaces } from '../interfaces.ts';
+import { type AgentInterface, CARD_PATH, listInterfaces, PATHS } from '../interfaces.ts';
 import type { PushConfig } from '../model.ts';
 import type { AgentWork } from '../work.ts';
 import { legacy } from './legacy.ts';
@@ -38,7 +38,7 @@ export function answerA2a(
 ): boolean {
   const path = readPath(request);
   if (path === CARD_PATH) serveCard(response, card);
-  else if (path === JSON_RPC_PATH) void serveJsonRpc(agent, request, response);
+  else if (path === PATHS.JSONRPC) void serveJsonRpc(agent, request, response);
   else return false;
   return true;
 }

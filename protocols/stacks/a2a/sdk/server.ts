@@ -5,7 +5,7 @@ import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import type { AgentCard } from '../agent/agent.ts';
-import { type AgentInterface, CARD_PATH, JSON_RPC_PATH, REST_PATH } from '../interfaces.ts';
+import { type AgentInterface, CARD_PATH, PATHS } from '../interfaces.ts';
 import { paramsSchemas, parseParams } from '../model.ts';
 import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
 
@@ -69,8 +69,8 @@ export async function serveSdkHttp(
     else next();
   });
   app.use(CARD_PATH, handlers.agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use(JSON_RPC_PATH, handlers.jsonRpcHandler({ requestHandler, userBuilder }));
-  app.use(REST_PATH, handlers.restHandler({ requestHandler, userBuilder }));
+  app.use(PATHS.JSONRPC, handlers.jsonRpcHandler({ requestHandler, userBuilder }));
+  app.use(PATHS['HTTP+JSON'], handlers.restHandler({ requestHandler, userBuilder }));
   return listenHttp(app, settings);
 }
 

@@ -3,7 +3,7 @@ import net, { type Socket } from 'node:net';
 import { SETTLE_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, StackServer } from '../../contract/stack.ts';
-import { NO_BYTES, sumWireBytes } from '../../contract/wire-sum.ts';
+import { sumWireBytes } from '../../contract/wire-sum.ts';
 import {
   ControlChannel,
   type ProcessCounts,
@@ -46,7 +46,7 @@ export async function serveInChildren(
   const counts = () => [...children].map((child) => child.counts);
   return {
     address: JSON.stringify({ command: program.command, args: [...program.args, file] }),
-    wire: () => sumWireBytes(counts().map(({ wire }) => wire ?? NO_BYTES)),
+    wire: () => sumWireBytes(counts().flatMap(({ wire }) => wire ?? [])),
     async ask() {
       await Promise.all([...children].map(askChild));
       // Processes that have ended keep no memory, but their bytes and packets still count.
