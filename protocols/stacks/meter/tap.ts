@@ -39,8 +39,3 @@ export function toBytes(chunk: unknown, encoding: unknown): Buffer | undefined {
   if (!(chunk instanceof Uint8Array)) return undefined;
   return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
-
-/** Returns the field `name` of a message of Node's diagnostics channels, for which Node promises no types. */
-export function readField(message: unknown, name: string): unknown {
-  return typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined;
-}

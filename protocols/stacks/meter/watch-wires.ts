@@ -7,7 +7,7 @@ import { Duplex } from 'node:stream';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { type BodyCounter, createBodyCounter, detectBodyFormat, type MessageCount } from './body-counter.ts';
 import { watchPipes } from './pipes.ts';
-import { readField, tapReads, tapWrites, toBytes } from './tap.ts';
+import { tapReads, tapWrites, toBytes } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
 
 let isWatching = false;
@@ -267,4 +267,9 @@ function findContentType(headers: unknown): string | undefined {
   if (!Array.isArray(headers)) return undefined;
   const at = headers.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === 'content-type');
   return at === -1 ? undefined : String(headers[at + 1]);
+}
+
+/** Returns the field `name` of a message of Node's diagnostics channels, for which Node promises no types. */
+function readField(message: unknown, name: string): unknown {
+  return typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined;
 }
