@@ -359,6 +359,8 @@ function describeTimes({ arms }: TrafficComparison): string[] {
   return [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([verdict, own]) => {
     const names = joinArms(own.map(({ name }) => name));
     const are = own.length === 1 ? 'is' : 'are';
+    if (verdict === 'cannot tell' && own.length > 1 && own.length === judged.length)
+      return 'which is faster cannot be told yet';
     if (verdict === 'cannot tell') return `whether ${names} ${are} faster or slower cannot be told yet`;
     return verdict.startsWith('equal')
       ? `${names} ${are} as fast (${verdict.replace('equal ', '')})`

@@ -56,6 +56,11 @@ export function showHidden(text: string): string {
   );
 }
 
+/** Names an agent by its id and its tool, which are one word where a tool has an agent of its own. */
+export function nameAgent({ id, tool }: { readonly id: string; readonly tool: string }): string {
+  return toLine(id === tool ? id : `${id} ${tool}`, 60);
+}
+
 /** Reduces a text to one line of at most `most` characters. */
 export function toLine(text: string, most = 200): string {
   const line = showHidden(text.replaceAll(/\s+/g, ' ').trim());

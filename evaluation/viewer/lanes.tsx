@@ -1,11 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PacketColumns } from '../report/run/packet-columns.ts';
-import { formatBytes, formatMs, toLine } from './format.ts';
+import { formatBytes, formatMs, nameAgent, toLine } from './format.ts';
 
-/** Names an agent by its id and its tool. */
 export function nameNode({ nodes }: Pick<PacketColumns, 'nodes'>, index: number): string {
-  const { id = '', tool = '' } = nodes[index] ?? {};
-  return toLine(`${id} ${tool}`, 40);
+  return nameAgent(nodes[index] ?? { id: '', tool: '' });
 }
 
 interface LanesProps {

@@ -62,7 +62,8 @@ export function SamplesCard({ file }: { readonly file: TrafficComparison }) {
           const ticks = listLogTicks(low, high, width / 90);
           const isNarrow = width < 600;
           return {
-            height: arms.length * ROW_HEIGHT + 44,
+            height: arms.length * ROW_HEIGHT + 56,
+            marginBottom: 42,
             marginLeft: isNarrow ? 90 : 190,
             x: { type: 'log', domain: [low * 0.97, high * 1.03], label: 'milliseconds' },
             y: { axis: null },

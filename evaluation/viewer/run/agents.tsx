@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RunData } from '../../report/page-data.ts';
-import { toLine } from '../format.ts';
+import { nameAgent, toLine } from '../format.ts';
 import { Badge, Card, Loaded } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
@@ -26,7 +26,7 @@ export function AgentsCard({ rows, load }: AgentsCardProps) {
   const [opened, setOpened] = useState<string | null>(null);
   if (rows.length === 0) return null;
   const columns: Column<AgentRow>[] = [
-    { header: 'agent', value: ({ id, tool }) => toLine(`${id} ${tool}`, 60) },
+    { header: 'agent', value: nameAgent },
     {
       header: 'state',
       value: ({ status, fault }) => (fault == null ? status : `${status}: ${toLine(fault, 120)}`),

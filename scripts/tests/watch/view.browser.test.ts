@@ -56,7 +56,9 @@ async function viewed(args: readonly string[]) {
 test('lists a folder, and opens what is in it', async () => {
   const page = await viewed(['.']);
 
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('1\u00a0run');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+    '1\u00a0run: 3 tasks, 100 % right',
+  );
   expect(await page.getByRole('note').textContent()).toBe(
     'Left out: files whose content does not match their name: comparison.json.',
   );
