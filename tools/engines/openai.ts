@@ -17,7 +17,7 @@ import {
   optionalBoolean,
   optionalNumber,
 } from './capabilities.ts';
-import { toReplyFailure } from './http/exchange.ts';
+import { toReplyFailure } from './http/reply-failure.ts';
 import type { ModelFormat, ModelOptions, ModelQuery } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
 import type { ServerReply } from './replies/server-reply.ts';

@@ -131,7 +131,7 @@ const WEIGHTS = {
  */
 export const MIN_CHANCE = 0.02;
 /**
- * The same for texts of short lines, such as records, lists and minutes. The weights come from paragraphs of
+ * The minimum chance in texts of short lines, such as records, lists and minutes. The weights come from paragraphs of
  * encyclopedias, and promise too much there.
  */
 const MIN_CHANCE_IN_LINES = 0.3;

@@ -6,7 +6,7 @@ import { viewSentence } from './features/sentence-facts.ts';
 import type { Sentence } from './features/sentence-schema.ts';
 import { listSpans, loadSpanModel, type SpanModel, type TokenSpan } from './features/span-model.ts';
 import { SpanScorer } from './features/span-scorer.ts';
-import { toTagNumber } from './features/span-view.ts';
+import { toTagNumber } from './features/span-shapes.ts';
 import { MAX_TRIPLES, type Triple, type TripleSet } from './features/triple-schema.ts';
 import { viewQuestion } from './language/asked-view.ts';
 import { type Token, tagWords } from './language/tag-words.ts';

@@ -1,7 +1,8 @@
 import { hashWord } from '@gaia-mesh/reader/hash.ts';
-import { type Anchor, splitWords, type TableQuestion } from './anchors.ts';
+import type { Anchor, TableQuestion } from './anchors.ts';
 import type { Program, Role } from './programs.ts';
 import type { Column, Table } from './table.ts';
+import { splitWords } from './words.ts';
 
 /** Bits of a feature's number, a hash of the feature's text. */
 export const FEATURE_BITS = 20;

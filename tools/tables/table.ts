@@ -1,6 +1,6 @@
-import { splitWords, stemTableWord, toPlainText } from './anchors.ts';
 import { type DateReading, parseDate, parseMonth } from './values/date.ts';
 import { parseDuration } from './values/duration.ts';
+import { splitWords, stemTableWord, toPlainText } from './words.ts';
 
 /** A cell of a table with the number and the date that can be read from it, even when it says more than that. */
 interface Cell {

@@ -1,6 +1,7 @@
-import { splitWords, type TableQuestion } from './anchors.ts';
+import type { TableQuestion } from './anchors.ts';
 import type { Program } from './programs.ts';
 import type { Table } from './table.ts';
+import { splitWords } from './words.ts';
 
 /** Parts of a question that a program does not use. */
 export interface Unplaced {

@@ -10,8 +10,7 @@ import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { parseServerEvents, readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { findConnectionFault } from '../../http/fetch.ts';
-import { BrokenReply, toReplyFailure } from '../http/exchange.ts';
-import type { ModelFormat, ModelQuery } from '../model-format.ts';
+import { BrokenReply, toReplyFailure } from '../http/reply-failure.ts';
 import { buildToolCalls } from './json-reply.ts';
 
 /** A complete reply of a model server. */
@@ -282,6 +281,13 @@ export async function readWholeText({ body }: Response): Promise<string> {
 /** The event that ends a stream in OpenAI's format. */
 const END_MARK = '[DONE]';
 
+/** The part of a `ModelFormat` that is about replies. */
+interface ReplyFormat {
+  readonly framing: 'lines' | undefined;
+  readonly member: string;
+  readonly open: (reply: ServerReply) => { add(part: JsonObject): void; end(): ModelReply };
+}
+
 /**
  * Receives a reply of any format, streamed or whole. A reply is complete once the server says so: by a mark at its end, or by the reason
  * why it ended.
@@ -291,13 +297,12 @@ const END_MARK = '[DONE]';
  */
 export async function receiveReply(
   response: Response,
-  format: ModelFormat,
-  query: ModelQuery,
+  { framing, member, open }: ReplyFormat,
 ): Promise<ModelReply> {
   const reply = new ServerReply();
-  const parts = format.openReply(reply, query);
+  const parts = open(reply);
   try {
-    const { texts, isStream } = await openTexts(response, format);
+    const { texts, isStream } = await openTexts(response, framing);
     let isTorn = false;
     for await (const text of texts) {
       if (isTorn) throw new BrokenReply(reply.characters, 'the stream became unreadable');
@@ -308,8 +313,8 @@ export async function receiveReply(
       isTorn = part === undefined;
       if (part === undefined) continue;
       parts.add(part);
-      const isEvent = isStream && format.framing !== 'lines';
-      if (!isEvent && !reply.isClosed) requireMember(part, format.member);
+      const isEvent = isStream && framing !== 'lines';
+      if (!isEvent && !reply.isClosed) requireMember(part, member);
       if (!isStream) reply.close();
     }
     if (!reply.isClosed && !reply.hasEnded)
@@ -325,7 +330,7 @@ export async function receiveReply(
 /** Returns the texts of which a reply consists: events, lines, or the whole. */
 async function openTexts(
   response: Response,
-  { framing }: ModelFormat,
+  framing: ReplyFormat['framing'],
 ): Promise<{ readonly texts: AsyncIterable<string> | readonly string[]; readonly isStream: boolean }> {
   if (isEventStream(response)) return { texts: readEventTexts(response), isStream: true };
   if (framing === 'lines') return { texts: readLines(response), isStream: true };

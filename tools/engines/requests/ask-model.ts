@@ -2,16 +2,27 @@ import type { ChatMessage, ChatTurn, EngineWork, ModelExchange } from '@gaia-mes
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
+import { computeBackoffMs, type Pace } from '../../http/retry.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import type { StatusFault } from '../http/exchange.ts';
-import { chatPatiently, classifyRefusal, explain, type Fault, isAboutForm } from '../http/fault.ts';
+import type { ExchangeLimits, Outcome } from '../http/exchange.ts';
+import {
+  chooseRemedy,
+  classifyRefusal,
+  describeCut,
+  explain,
+  type Fault,
+  isAboutForm,
+  isRateLimit,
+} from '../http/fault.ts';
+import type { StatusFault } from '../http/reply-failure.ts';
 import type { ModelQuery, Omittable } from '../model-format.ts';
+import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
 import { type ReadReply, readReply } from '../replies/read-reply.ts';
 import type { ModelReply } from '../replies/server-reply.ts';
 import { withSchema, withTextTools } from './in-words.ts';
-import type { ModelEndpoint } from './model-endpoint.ts';
+import type { Demands, ModelEndpoint } from './model-endpoint.ts';
 import { countQuery } from './window.ts';
 
 export type AskAttempt =
@@ -210,15 +221,6 @@ function countUsage({ model, price }: ModelEndpoint, reply: ModelReply, work: En
   });
 }
 
-/** The features of a server that a request uses. Servers of one format differ in those that they support. */
-export interface Demands {
-  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
-  readonly reply: 'schema' | 'json' | 'text';
-  /** The form of tools: the server's own, or text. */
-  readonly tools: 'native' | 'text';
-  readonly omits: readonly Omittable[];
-}
-
 function createDemands(toolCalls: ModelEndpoint['toolCalls']): Demands {
   return { reply: 'schema', tools: toolCalls === 'text' ? 'text' : 'native', omits: [] };
 }
@@ -281,4 +283,76 @@ function describeChanges(before: Demands, now: Demands): string[] {
         ]),
     ...now.omits.filter((part) => !before.omits.includes(part)).map((part) => `${part} is left out`),
   ];
+}
+
+interface Patience {
+  /** Further requests after a failure that may pass (RA-24); unusable replies are counted elsewhere (C-07). */
+  readonly maxRetries: number;
+  readonly permits: Permits;
+  readonly pace: Pace;
+  readonly onNote: (note: string) => void;
+}
+
+/** Maximum retries of a reply that stalled: each costs the longest pause. */
+const MAX_STALL_RETRIES = 1;
+
+/** Limits are per minute; a longer pause would outlast any run. */
+const BACKOFF = { firstMs: 500, maxMs: 10_000, maxRetryAfterMs: 60_000 };
+
+type PatientOutcome = Outcome<ModelReply> & { readonly tries: number };
+
+/** Sends a query until there is a reply, a retry cannot help, or the retries are used up. */
+async function chatPatiently(
+  endpoint: ModelEndpoint,
+  query: ModelQuery,
+  limits: ExchangeLimits,
+  patience: Patience,
+): Promise<PatientOutcome> {
+  const { maxRetries, pace, onNote } = patience;
+  for (let tries = 1; ; tries++) {
+    const { outcome, delayMs } = await chatOnce(endpoint, query, limits, patience, tries);
+    if (outcome.fault === undefined || delayMs === undefined) return { ...outcome, tries };
+    onNote(
+      `${query.model} at ${endpoint.server.url}: ${shortenFault(outcome.fault)}; again in ${(delayMs / 1000).toFixed(1)} s ` +
+        `(retry ${tries} of ${maxRetries})`,
+    );
+    try {
+      await pace.wait(delayMs, limits.signal);
+    } catch (cause) {
+      if (!limits.signal.aborted) throw cause;
+      return { fault: { kind: 'stopped', cause }, tries };
+    }
+  }
+}
+
+/** Makes one request with a permit, which is released before any pause; returns `delayMs` if a retry is worthwhile. */
+async function chatOnce(
+  endpoint: ModelEndpoint,
+  query: ModelQuery,
+  limits: ExchangeLimits,
+  { maxRetries, permits, pace }: Patience,
+  tries: number,
+): Promise<{ outcome: Outcome<ModelReply>; delayMs?: number }> {
+  const release = await permits.acquire(endpoint.server.url, limits.signal);
+  let pauseMs = 0;
+  try {
+    const outcome = await endpoint.chat(query, limits);
+    const { fault } = outcome;
+    if (fault === undefined || tries > maxRetries || chooseRemedy(fault) !== 'later') return { outcome };
+    if (fault.kind === 'status' && classifyRefusal(fault) === 'form') return { outcome };
+    if (fault.kind === 'cut' && fault.isStalled === true && tries > MAX_STALL_RETRIES) return { outcome };
+    const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
+    const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);
+    if (isRateLimit(fault)) pauseMs = delayMs;
+    return { outcome, delayMs };
+  } finally {
+    release(pauseMs);
+  }
+}
+
+function shortenFault(fault: Fault): string {
+  if (fault.kind === 'cut') return describeCut(fault);
+  if (fault.kind === 'status')
+    return `${fault.isInReply ? 'failed in its reply' : `HTTP ${fault.status}`}: ${fault.message}`;
+  return 'why' in fault ? fault.why : fault.kind;
 }

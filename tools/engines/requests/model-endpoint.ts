@@ -6,9 +6,9 @@ import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
-import type { ModelFormat, ModelQuery, ModelServer } from '../model-format.ts';
+import type { ModelFormat, ModelQuery, ModelServer, Omittable } from '../model-format.ts';
 import { FREE, findPresetPrice, type Price } from '../prices.ts';
-import { type ModelReply, readWholeText, receiveReply } from '../replies/server-reply.ts';
+import { type ModelReply, readWholeText, receiveReply, type ServerReply } from '../replies/server-reply.ts';
 import {
   type Environment,
   findServerKey,
@@ -16,8 +16,16 @@ import {
   resolveServerUrl,
   type ServerKind,
 } from '../server-kind.ts';
-import type { Demands } from './ask-model.ts';
 import { Summaries, Window } from './window.ts';
+
+/** The features of a server that a request uses. Servers of one format differ in those that they support. */
+export interface Demands {
+  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
+  readonly reply: 'schema' | 'json' | 'text';
+  /** The form of tools: the server's own, or text. */
+  readonly tools: 'native' | 'text';
+  readonly omits: readonly Omittable[];
+}
 
 /** One model on one server, and what is known about it so far. */
 export interface ModelEndpoint {
@@ -80,7 +88,11 @@ export function resolveModelEndpoints(
           headers: format.buildHeaders?.(key),
           body: formatForeignJson(format.buildBody(query, modelOptions)),
         };
-        return exchange(server, request, limits, (response) => receiveReply(response, format, query));
+        const { framing, member } = format;
+        const open = (reply: ServerReply) => format.openReply(reply, query);
+        return exchange(server, request, limits, (response) =>
+          receiveReply(response, { framing, member, open }),
+        );
       },
       model,
       price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),

@@ -2,7 +2,7 @@ import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import type { DateOrder } from '../../tables/values/date.ts';
-import { roundNoise } from '../../tables/values/typed-column.ts';
+import { roundNoise } from '../../tables/values/value.ts';
 import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';

@@ -1,4 +1,4 @@
-import type { CellValue } from '../../tables/values/typed-column.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 
 /** One sheet of a spreadsheet, or a whole CSV file. All texts are well-formed. */
 export interface Sheet {

@@ -1,13 +1,12 @@
 import type { DateOrder } from '../../tables/values/date.ts';
+import { type TypedColumn, typeColumn } from '../../tables/values/typed-column.ts';
 import {
   type CellValue,
   formatInstant,
   isQuantity,
   roundNoise,
-  type TypedColumn,
-  typeColumn,
   type Value,
-} from '../../tables/values/typed-column.ts';
+} from '../../tables/values/value.ts';
 import { formatCell } from './sheet.ts';
 
 type SqlValue = null | number | bigint | string;

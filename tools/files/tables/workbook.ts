@@ -1,7 +1,7 @@
 import type { CellObject, WorkSheet } from '@e965/xlsx';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { CellValue } from '../../tables/values/typed-column.ts';
+import type { CellValue } from '../../tables/values/value.ts';
 import { checkZip } from '../archives/zip-archive.ts';
 import { detectFileKind } from '../file-kind.ts';
 import { quoteFileName } from '../find-file.ts';

@@ -2,7 +2,7 @@ import type { AskedView } from '../language/asked-view.ts';
 import type { Token } from '../language/tag-words.ts';
 import { compareRows } from '../language/vectors.ts';
 import { splitWords } from '../language/words.ts';
-import { hashTagPath, PATH_TAGS, toTagNumber } from './span-view.ts';
+import { hashTagPath, PATH_TAGS, toTagNumber } from './span-shapes.ts';
 
 /** Facts about one sentence that its features need, computed once per question. */
 export type SentenceFacts = {

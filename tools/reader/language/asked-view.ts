@@ -1,4 +1,4 @@
-import { toTagNumber } from '../features/span-view.ts';
+import { toTagNumber } from '../features/span-shapes.ts';
 import { hashWord, mix } from '../hash.ts';
 import type { Question } from '../question.ts';
 import type { Token } from './tag-words.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from './typed-column.ts';
+import type { Instant } from './value.ts';
 
 /** Orders of a date's three numbers; d, m and y are day, month and year. */
 const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;

@@ -1,4 +1,4 @@
-import type { Quantity } from './typed-column.ts';
+import type { Quantity } from './value.ts';
 
 /** The first unit of a duration of two numbers: `4:05`. */
 export type ClockReading = 'minutes' | 'hours';

@@ -1,4 +1,4 @@
-import type { CellValue } from './typed-column.ts';
+import type { CellValue } from './value.ts';
 
 const SPACES = /[\s\u00a0\u202f']/g;
 const CURRENCY =

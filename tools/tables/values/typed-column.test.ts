@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DateOrder } from './date.ts';
-import { formatInstant, isQuantity, typeColumn } from './typed-column.ts';
+import { typeColumn } from './typed-column.ts';
+import { formatInstant, isQuantity } from './value.ts';
 
 const datesOf = (cells: readonly string[], tableOrder?: DateOrder) =>
   typeColumn(cells, tableOrder).values.map((value) =>
