@@ -58,7 +58,7 @@ export const CONNECTION_LIMITS = {
   /** Maximum of them in a burst: each may stay for `firstWordMs` even above `maxStrangers`, but never above this bound. */
   maxInBurst: 512,
   firstWordMs: 100,
-  /** A connection must show the token within this time of its beginning, whatever it sends. */
+  /** A connection must show the token within this time of its beginning, regardless of what it sends. */
   patienceMs: 5_000,
   /** Maximum connections of clients that have shown the token: enough for many, too few for a flood. */
   maxKnown: 256,

@@ -463,7 +463,7 @@ function toExactNumber(digits: string): number | ExactNumber {
   return isRounded(digits) ? { $number: digits } : Number(digits);
 }
 
-/** Tells if a JavaScript number would change a number: a whole one beyond 2^53, or one that is infinite. */
+/** Returns true if a JavaScript number would change a number: a whole one beyond 2^53, or one that is infinite. */
 function isRounded(digits: string): boolean {
   const value = Number(digits);
   const isRisky = !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));

@@ -254,13 +254,13 @@ function listNames(model: string): string[] {
   return [model, `models/${model}`, `${model}:latest`, plain];
 }
 
-/** Tells whether a list has all models: gateways may list a pattern such as `openai/*`, and some servers list nothing. */
+/** Returns true if a list has all models: gateways may list a pattern such as `openai/*`, and some servers list nothing. */
 function isWhole(list: readonly { id: string }[]): boolean {
   return list.length > 0 && list.every(({ id }) => !id.includes('*'));
 }
 
 /**
- * Tells whether a server knows a model that its list lacks, such as the newest version of a model by its name without a date; null
+ * Returns true if a server knows a model that its list lacks, such as the newest version of a model by its name without a date; null
  * if it does not say.
  */
 async function knowsUnlisted({ url, model, ask }: CapabilityQuery): Promise<boolean | null> {

@@ -5,9 +5,9 @@ import type { ModelFormat } from './model-format.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface ModelLauncher {
-  /** Has the server load a model, with a context of so many tokens. */
+  /** Loads a model into the server, with a context of this many tokens. */
   launchModel(model: string | undefined, context?: number): Promise<unknown>;
-  /** Returns what tells a model from others of its name. */
+  /** Returns what distinguishes a model from others of its name. */
   identifyModel(model: string): string | undefined;
 }
 

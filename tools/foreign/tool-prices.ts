@@ -88,7 +88,7 @@ export async function priceTools(listed: readonly unknown[], countTokens: CountT
 }
 
 function readEntry(entry: unknown, index: number): JsonObject {
-  // This leaves out whatever is nested deeper than a message may be, so that no walk through it runs out of stack.
+  // Values nested deeper than a message may be are left out, so that no walk through them overflows the stack.
   const { value } = keepForeignValue(entry);
   if (isJsonObject(value)) return value;
   throw new MeshError('packet', `tool ${index + 1}: expected an object with a name, came ${typeof entry}`);

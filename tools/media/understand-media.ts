@@ -93,7 +93,7 @@ async function transcribeAudio(
   context: DataToolContext,
 ): Promise<string> {
   const form = new FormData();
-  // The extension tells the server the format, so it is taken from the bytes.
+  // Servers read the format from the extension, so it is derived from the bytes.
   form.set('file', new Blob([bytes], { type: AUDIO_TYPES[kind] }), `${path.parse(name).name}.${kind}`);
   form.set('model', context.environment.WHISPER_MODEL || DEFAULT_MODEL);
   form.set('response_format', 'json');

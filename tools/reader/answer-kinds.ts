@@ -271,7 +271,7 @@ function lowerCase(text: string): string {
 
 const listsOfKinds = new Map<AnswerKind, (sentence: string) => readonly Value[]>();
 
-/** Tells whether a cell may answer: its unit may stand in the column's title, so that a number does for most kinds. */
+/** Returns true if a cell may answer: its unit may stand in the column's title, so that a number does for most kinds. */
 export function mayAnswer({ kind, values }: { kind: AnswerKind; values: readonly string[] }): boolean {
   const has = (text: string): boolean => listValues(kind, text).length > 0;
   if (kind.holds === 'none') return !values.some((text) => /^[\d.,:\s]+$/.test(text));

@@ -8,7 +8,7 @@ import type { RoleWork } from './role-work.ts';
 /** The baseline: one agent with the question, the document and the text of the attached file, and without partners. Teams are measured against it. */
 export const answerAlone: Tool = createEntryTool({
   name: 'answer_alone',
-  description: 'answers a question from the document and the attached file’s text alone, with nobody to ask',
+  description: 'answers a question alone, from the document and the text of the attached file',
   async run(problem, work) {
     return conclude(await answerProblem(problem, work, 'answer-alone'));
   },

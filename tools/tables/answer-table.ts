@@ -29,7 +29,7 @@ export interface TableAnswer {
 export const MIN_TABLE_CHANCE = 0.1;
 
 /**
- * Tells whether an answer may be given: it is probable enough, and its program uses every number of the question. Names
+ * Returns true if an answer may be given: it is probable enough, and its program uses every number of the question. Names
  * and other words that it does not use lower its chance, but they may belong to the story around the question.
  */
 export function isGiven({ chance, unplaced }: TableAnswer, threshold: number): boolean {

@@ -189,7 +189,7 @@ const faults = z.strictObject({
       delayed: volume.describe('delivered later'),
       early: volume.describe('of those, delivered before their time, because too many bytes were waiting'),
       corrupted: volume.describe('delivered with one bit turned over'),
-      lied: volume.describe('delivered with a lie that the sender was told to tell'),
+      lied: volume.describe('delivered with an injected lie'),
     })
     .describe('Deliveries by their fate.'),
   timed: z

@@ -235,7 +235,7 @@ function findNearestPackage(folder: string): string {
 const PROBE_MS = 10_000;
 
 /**
- * Tells whether a process's writable memory can be bounded, including JavaScript arrays outside its heap: on Linux with
+ * Returns true if a process's writable memory can be bounded, including JavaScript arrays outside its heap: on Linux with
  * util-linux.
  */
 async function canBoundData(): Promise<boolean> {

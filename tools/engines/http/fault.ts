@@ -24,7 +24,7 @@ export type Fault = { readonly cause?: unknown } & (
 /** The action that may help: the same request later, another model, or only the user's. */
 type Remedy = 'later' | 'another-model' | 'nothing';
 
-/** Chooses the remedy. A request to a model has no effect but its reply, so that whatever may pass is asked again. */
+/** Chooses the remedy. A request to a model has no side effect, so every fault that may pass is retried. */
 export function chooseRemedy(fault: Fault): Remedy {
   switch (fault.kind) {
     case 'stopped':
@@ -87,13 +87,13 @@ export function isRateLimit(fault: Fault): fault is StatusFault {
   return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault) && !isLongPrompt(fault);
 }
 
-/** The codes with which servers refuse a prompt for its length. */
+/** The codes of servers that refuse a prompt for its length. */
 const LONG_PROMPT_CODE =
   /context_length|exceed_context|prompt_tokens_exceeded|tokens_limit_reached|request_too_large|string_above_max/;
-/** The words with which they do. */
+/** The wording of their messages. */
 const LONG_PROMPT =
   /context (?:length|size|window)|(?:prompt|inputs?|requests?|messages?|body|string)(?: body)? (?:is |are |was )?too (?:long|large)|too many (?:input )?tokens|max(?:imum)? (?:context|model|prompt|input|number of (?:input )?tokens)|tokens? count\b.{0,40}\bexceeds|reduce (?:the|your) (?:length|message|prompt|input)|must have less than \d+ tokens|max_new_tokens|input length/i;
-/** The words with which rate limits say that the request alone is above the limit, so that waiting is in vain. */
+/** The wording of rate limits that the request alone exceeds, so that waiting cannot help. */
 const LONG_FOR_RATE = /request too large|tokens must be reduced/i;
 
 /** Returns true if the prompt was too long, for which servers have no common code. */

@@ -51,7 +51,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A reply that began and is not complete: the characters that came, and how it ended if no error tells. */
+/** A reply that began and is incomplete: the characters received, and how it ended unless an error says so. */
 export class BrokenReply extends Error {
   readonly characters: number;
   readonly why: string | undefined;

@@ -241,7 +241,7 @@ export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: st
 
 const ONLY_SELECT = 'only one SELECT or WITH … SELECT that reads the tables is run';
 
-/** Tells whether a text holds a statement; comments and semicolons are none. */
+/** Returns true if a text holds a statement; comments and semicolons are none. */
 function hasStatement(database: DatabaseSync, sql: string): boolean {
   try {
     database.prepare(sql);

@@ -161,7 +161,7 @@ export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: st
   );
 }
 
-/** Tells whether a file is HTML or XML, which some programs write and call `.xls`. */
+/** Returns true if a file is HTML or XML, which some programs write and call `.xls`. */
 function isMarkup(bytes: Uint8Array): boolean {
   return /^\uFEFF?\s*<(\?xml|html|table|!doctype html|workbook)/i.test(
     new TextDecoder().decode(bytes.subarray(0, 200)),

@@ -55,7 +55,7 @@ function findLineEnd(text: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** Tells whether a line is a title: short, without a closing mark, and alone above text. */
+/** Returns true if a line is a title: short, without a closing mark, and alone above text. */
 function isHeading(line: string, text: string, end: number): boolean {
   if (line === '' || end >= text.length) return false;
   if (/[a-z]/.test(text.charAt(end + 1))) return false;
@@ -67,7 +67,7 @@ const ITEM = /^\s*(?:[-*•–—]\s|\(?\d|\(?[a-z]\))/i;
 const GAP = /\S(?: {2,}|\t+ *)\S|\|/;
 
 /**
- * Tells whether a line goes on in the next one. Prose is wrapped where the next word did not fit into the width of its
+ * Returns true if a line goes on in the next one. Prose is wrapped where the next word did not fit into the width of its
  * block; a record or an item of a list ends at its line's end.
  */
 function isWrapped(text: string, start: number, end: number, width: number): boolean {

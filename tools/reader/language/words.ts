@@ -147,7 +147,7 @@ export function isStopWord(lower: string): boolean {
   return STOP_WORDS.has(lower);
 }
 
-/** Tells whether a word starts with a capital letter, as names do. */
+/** Returns true if a word starts with a capital letter, as names do. */
 export function isCapital(text: string): boolean {
   const first = text.charCodeAt(0);
   if (first < 128) return first >= 65 && first <= 90;

@@ -55,7 +55,7 @@ export const moderate: Tool = createEntryTool({
   },
 });
 
-/** Tells whether a model replied to a role, and its reply cannot be used: the work of the others is none the worse for it. */
+/** Returns true if a model replied to a role, and its reply cannot be used: the work of the others is none the worse for it. */
 function isUnusable(error: unknown): error is MeshError {
   return error instanceof MeshError && error.code === 'reply';
 }
