@@ -1,6 +1,6 @@
 import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import { MAX_PENDING_HANDSHAKES } from '../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../contracts/limits.ts';
 import { callType, toResultType } from '../contracts/tool.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
@@ -92,7 +92,7 @@ export class Agent {
    * a hub out.
    */
   #hasRoom(): boolean {
-    if (this.#pending.size < MAX_PENDING_HANDSHAKES) return true;
+    if (this.#pending.size < HANDSHAKE_LIMITS.pending) return true;
     const stranger = [...this.#pending].find(({ isKnown }) => !isKnown);
     if (stranger === undefined) return false;
     this.#pending.delete(stranger);

@@ -13,7 +13,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../contracts/limits.ts';
 import { caused } from '../testing/caused.ts';
 import { Outbox } from './outbox.ts';
 
@@ -103,8 +103,8 @@ describe('an outbox', () => {
   });
 
   test.each([
-    ['packets', MAX_OUTBOX_PACKETS, ''],
-    ['bytes', 8, 'x'.repeat(MAX_OUTBOX_BYTES / 8)],
+    ['packets', DELIVERY_LIMITS.outboxPackets, ''],
+    ['bytes', 8, 'x'.repeat(DELIVERY_LIMITS.outboxBytes / 8)],
   ])('is full at its bound of %s; whoever waits goes on when there is room', async (_what, count, text) => {
     const outbox = outboxIn(workspace());
     for (let id = 1; id < count; id++) outbox.add([caused(String(id), text)]);

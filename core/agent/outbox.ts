@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
-import {
-  DELIVERY_WINDOW,
-  MAX_DONE_IDS,
-  MAX_OUTBOX_BYTES,
-  MAX_OUTBOX_LINES,
-  MAX_OUTBOX_PACKETS,
-} from '../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../contracts/limits.ts';
 import { type Packet, parsePacket } from '../contracts/packet.ts';
 import { AppendLog, RecordReader } from '../system/append-log.ts';
 import { onAbort } from '../system/process/abort.ts';
@@ -80,7 +74,7 @@ export class Outbox {
 
   /** The ids of the packets finished last, for the hub: no other packet under way can be finished. */
   get lastDone(): string[] {
-    return [...this.#done].slice(-DELIVERY_WINDOW);
+    return [...this.#done].slice(-DELIVERY_LIMITS.window);
   }
 
   /** After a failed write only the file itself knows its content. */
@@ -122,7 +116,7 @@ export class Outbox {
     for (const caused of sent) this.#keep(caused);
     if (done !== undefined) this.#remember(done);
     // The file still has the lines of packets that the hub has taken over.
-    if (this.#lines > MAX_OUTBOX_LINES || this.#bytes > 2 * this.#keptBytes + MAX_DEAD_BYTES)
+    if (this.#lines > DELIVERY_LIMITS.outboxLines || this.#bytes > 2 * this.#keptBytes + MAX_DEAD_BYTES)
       this.#write(() => this.#rewrite());
   }
 
@@ -139,7 +133,9 @@ export class Outbox {
   }
 
   get isFull(): boolean {
-    return this.#kept.length >= MAX_OUTBOX_PACKETS || this.#keptBytes >= MAX_OUTBOX_BYTES;
+    return (
+      this.#kept.length >= DELIVERY_LIMITS.outboxPackets || this.#keptBytes >= DELIVERY_LIMITS.outboxBytes
+    );
   }
 
   /**
@@ -169,7 +165,7 @@ export class Outbox {
   #remember(id: string): void {
     this.#done.add(id);
     const [oldest] = this.#done;
-    if (this.#done.size > MAX_DONE_IDS && oldest !== undefined) this.#done.delete(oldest);
+    if (this.#done.size > DELIVERY_LIMITS.doneIds && oldest !== undefined) this.#done.delete(oldest);
   }
 
   #wake(): void {

@@ -1,5 +1,5 @@
 import { MeshError } from '../contracts/errors.ts';
-import { MAX_OPEN_REQUESTS } from '../contracts/limits.ts';
+import { AGENT_LIMITS } from '../contracts/limits.ts';
 import type { Packet } from '../contracts/packet.ts';
 import type { AskOptions } from '../contracts/tool.ts';
 import { onAbort } from '../system/process/abort.ts';
@@ -32,8 +32,8 @@ export class Requests {
   /** @throws MeshError `agent` when `partner` cannot be asked now */
   check(partner: string): void {
     if (this.#lost.has(partner)) throw createGoneError(partner);
-    if (this.#open.size >= MAX_OPEN_REQUESTS) {
-      throw new MeshError('agent', `${MAX_OPEN_REQUESTS} requests already wait for replies`);
+    if (this.#open.size >= AGENT_LIMITS.requests) {
+      throw new MeshError('agent', `${AGENT_LIMITS.requests} requests already wait for replies`);
     }
   }
 

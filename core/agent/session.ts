@@ -1,11 +1,6 @@
 import { type Codec, readHead, readPacket } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import {
-  ACK_DELAY_MS,
-  IN_PROGRESS_AFTER_MS,
-  MAX_ACK_IDS,
-  MAX_CONCURRENT_PACKETS,
-} from '../contracts/limits.ts';
+import { AGENT_LIMITS, DELIVERY_LIMITS } from '../contracts/limits.ts';
 import {
   type JsonObject,
   MESH_TYPE_PREFIX,
@@ -64,16 +59,16 @@ class Receipts {
       this.#progressTimer = undefined;
       const ids = [...this.#untold];
       this.#untold.clear();
-      for (let from = 0; from < ids.length; from += MAX_ACK_IDS)
-        this.#send({ in_progress: ids.slice(from, from + MAX_ACK_IDS) });
-    }, IN_PROGRESS_AFTER_MS);
+      for (let from = 0; from < ids.length; from += DELIVERY_LIMITS.ackIds)
+        this.#send({ in_progress: ids.slice(from, from + DELIVERY_LIMITS.ackIds) });
+    }, DELIVERY_LIMITS.inProgressMs);
   }
 
   done(id: string): void {
     this.#untold.delete(id);
     this.#done.push(id);
-    if (this.#done.length >= MAX_ACK_IDS) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), ACK_DELAY_MS);
+    if (this.#done.length >= DELIVERY_LIMITS.ackIds) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), DELIVERY_LIMITS.ackDelayMs);
   }
 
   flush(): void {
@@ -227,7 +222,7 @@ export class AgentSession {
     this.#receipts?.begun(received.packet.id);
     // Acknowledgements must be read; in return the hub sends no more packets than the agent can work on.
     const isBounded = this.#outbox !== undefined;
-    if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS) this.#socket.pause();
+    if (!isBounded && this.#works.size === AGENT_LIMITS.packets) this.#socket.pause();
     let emissions: readonly Emission[];
     try {
       emissions = await tool.run(received.packet, this.#context(work));
@@ -239,7 +234,7 @@ export class AgentSession {
     this.#finish(work.signal.aborted ? [] : emissions, work);
     await this.#socket.drained();
     this.#works.delete(work);
-    if (!isBounded && this.#works.size === MAX_CONCURRENT_PACKETS - 1) this.#socket.resume();
+    if (!isBounded && this.#works.size === AGENT_LIMITS.packets - 1) this.#socket.resume();
   }
 
   #context(work: Work): ToolContext {

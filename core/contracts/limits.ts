@@ -6,50 +6,55 @@
 /** Maximum frame size in bytes, without its prefix (C-31). It is checked before memory is allocated. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 
-/**
- * Maximum ratio of a compressed packet's unpacked size to its own. {@link MIN_UNPACKED_BYTES} are always
- * allowed, and never more than a frame. Tables, logs and lists of records reach 129 with the best of our
- * compressors; data that reaches more than twice that is extremely repetitive and is sent uncompressed.
- * Without the bound a frame of 2 kB could demand 64 MiB from each of its readers.
- */
-export const MAX_UNPACK_RATIO = 256;
-/**
- * Unpacked bytes that are always allowed, however repetitive the packet: filling this much memory takes no
- * time.
- */
-export const MIN_UNPACKED_BYTES = 1024 * 1024;
+/** Bounds of a compressed packet when it is unpacked. */
+export const UNPACK_LIMITS = {
+  /**
+   * Maximum ratio of a compressed packet's unpacked size to its own. {@link UNPACK_LIMITS.alwaysBytes} are always
+   * allowed, and never more than a frame. Tables, logs and lists of records reach 129 with the best of our
+   * compressors; data that reaches more than twice that is extremely repetitive and is sent uncompressed.
+   * Without the bound a frame of 2 kB could demand 64 MiB from each of its readers.
+   */
+  ratio: 256,
+  /**
+   * Unpacked bytes that are always allowed, however repetitive the packet: filling this much memory takes no
+   * time.
+   */
+  alwaysBytes: 1024 * 1024,
+} as const;
 
-/**
- * Maximum frame size in bytes before the handshake has ended, while the sender is still unproven. It has room
- * for the offers of a few hundred members.
- */
-export const MAX_HANDSHAKE_FRAME_BYTES = 256 * 1024;
+/** Bounds of the handshake between the hub and an agent. */
+export const HANDSHAKE_LIMITS = {
+  /**
+   * Maximum frame size in bytes before the handshake has ended, while the sender is still unproven. It has room
+   * for the offers of a few hundred members.
+   */
+  frameBytes: 256 * 1024,
+  /**
+   * Timeout for each message of the handshake (see `core/system/process/patience.ts` for how it is counted).
+   */
+  messageMs: 5_000,
+  /**
+   * Maximum connections that wait in an agent's handshake at once; one more closes the oldest that has proved
+   * nothing.
+   */
+  pending: 8,
+} as const;
 
-/**
- * Maximum total bytes of frames too large for a slab that agents read at the same time; a single frame may be
- * larger.
- */
-export const MAX_LARGE_FRAMES_BYTES = 4 * 1024 * 1024;
-
-/**
- * Maximum total bytes of all large frames that have begun, including stalled ones: three frames of the
- * largest size.
- */
-export const MAX_BEGUN_FRAMES_BYTES = 3 * MAX_FRAME_BYTES;
-
-/** A large frame that makes no progress for this long loses its place in the queue of readers. */
-export const LARGE_FRAME_PATIENCE_MS = 100;
-
-/**
- * Timeout for each message of the handshake (see `core/system/process/patience.ts` for how it is counted).
- */
-export const HANDSHAKE_TIMEOUT_MS = 5_000;
-
-/**
- * Maximum connections that wait in an agent's handshake at once; one more closes the oldest that has proved
- * nothing.
- */
-export const MAX_PENDING_HANDSHAKES = 8;
+/** Bounds of frames that are too large for a slab. */
+export const LARGE_FRAME_LIMITS = {
+  /**
+   * Maximum total bytes of frames too large for a slab that agents read at the same time; a single frame may be
+   * larger.
+   */
+  readBytes: 4 * 1024 * 1024,
+  /**
+   * Maximum total bytes of all large frames that have begun, including stalled ones: three frames of the
+   * largest size.
+   */
+  begunBytes: 3 * MAX_FRAME_BYTES,
+  /** A large frame that makes no progress for this long loses its place in the queue of readers. */
+  patienceMs: 100,
+} as const;
 
 /** Bounds of the connections to a server that anyone on the machine can reach. */
 export const CONNECTION_LIMITS = {
@@ -90,42 +95,43 @@ export const KEPT_LIMITS = {
   pageShare: 1 / 16,
 } as const;
 
-/**
- * An agent process must listen within this time of its start. The bound is generous: five cold starts share
- * two cores.
- */
-export const AGENT_START_TIMEOUT_MS = 30_000;
+/** Bounds of the processes of agents and of their work. */
+export const AGENT_LIMITS = {
+  /**
+   * An agent process must listen within this time of its start. The bound is generous: five cold starts share
+   * two cores.
+   */
+  startMs: 30_000,
+  /** An agent that has been asked to stop is killed after this time. */
+  stopMs: 2_000,
+  /** Time that agents have to hand in their ledgers after the last task. */
+  settleMs: 5_000,
+  /** Maximum packets that one agent works on at the same time; above it the agent stops reading (MP-53). */
+  packets: 256,
+  /**
+   * Maximum requests of one agent that wait for replies. A role sends a few at a time; a loop that asks without
+   * waiting is broken.
+   */
+  requests: 256,
+} as const;
 
-/** An agent that has been asked to stop is killed after this time. */
-export const AGENT_STOP_TIMEOUT_MS = 2_000;
-
-/** Time that agents have to hand in their ledgers after the last task. */
-export const SETTLE_TIMEOUT_MS = 5_000;
-
-/**
- * Maximum bytes that wait for one destination before the hub stops reading from the sources (MP-22). Data
- * that waits at a source exists once; data that waits here exists once per destination and has left the
- * caches before it is sent: a bound four times as large was slower.
- */
-export const MAX_LINK_QUEUE_BYTES = 1024 * 1024;
+/** Bounds of what waits for one destination. */
+export const LINK_LIMITS = {
+  /**
+   * Maximum bytes that wait for one destination before the hub stops reading from the sources (MP-22). Data
+   * that waits at a source exists once; data that waits here exists once per destination and has left the
+   * caches before it is sent: a bound four times as large was slower.
+   */
+  queueBytes: 1024 * 1024,
+  /** A destination that accepts nothing for this long while its queue is full is deregistered by name. */
+  stallMs: 10_000,
+} as const;
 
 /**
  * Maximum packet types that are counted individually, in a run and in a task; the rest share a line. A team
  * has a few dozen.
  */
 export const MAX_PACKET_TYPES = 1000;
-
-/** A destination that accepts nothing for this long while its queue is full is deregistered by name. */
-export const STALL_TIMEOUT_MS = 10_000;
-
-/** Maximum packets that one agent works on at the same time; above it the agent stops reading (MP-53). */
-export const MAX_CONCURRENT_PACKETS = 256;
-
-/**
- * Maximum requests of one agent that wait for replies. A role sends a few at a time; a loop that asks without
- * waiting is broken.
- */
-export const MAX_OPEN_REQUESTS = 256;
 
 /**
  * Maximum nesting of a payload, and of any JSON of foreign senders unless its reader says otherwise. Deeper
@@ -159,7 +165,7 @@ export const ARCHIVE_LIMITS = {
   /** Maximum unpacked bytes, which are never held together: as many as a run packs. */
   unpackedBytes: 2.5 * 1024 * 1024 * 1024,
   /**
-   * Unpacked bytes that are always allowed. Beyond them {@link MAX_UNPACK_RATIO} holds: logs and recordings are
+   * Unpacked bytes that are always allowed. Beyond them {@link UNPACK_LIMITS.ratio} holds: logs and recordings are
    * packed to a tenth, repetitive ones to a hundredth.
    */
   minUnpackedBytes: 64 * 1024 * 1024,
@@ -188,74 +194,72 @@ export const MAX_DECODED_VALUES = 4_000_000;
 /** Default time limit of one task (C-30). */
 export const DEFAULT_TASK_TIMEOUT_MS = 120_000;
 
-/** Maximum faults of one run: far more than a person can keep apart. */
-export const MAX_FAULTS = 100;
+/** Bounds of injected faults. */
+export const FAULT_LIMITS = {
+  /** Maximum faults of one run: far more than a person can keep apart. */
+  faults: 100,
+  /**
+   * Latest time of a fault after the first task's start, and its maximum duration: the longest time for a task.
+   */
+  timeMs: 86_400_000,
+  /** Maximum delay of a delivery: no task with the default timeout would survive more. */
+  delayMs: 60_000,
+  /**
+   * Maximum bytes of all deliveries that faults hold back at once; above it they are sent early, and counted.
+   */
+  heldBytes: 64 * 1024 * 1024,
+} as const;
 
-/**
- * Latest time of a fault after the first task's start, and its maximum duration: the longest time for a task.
- */
-export const MAX_FAULT_TIME_MS = 86_400_000;
+/** Bounds of the restarts of agents. */
+export const RESTART_LIMITS = {
+  /** Maximum restarts of an agent that keeps dying: a cause that kills it three times is no accident. */
+  restarts: 3,
+  /** Wait before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
+  backoffMs: 100,
+  /** Time that the hub waits for an agent that someone else has to restart, up to three times. */
+  returnMs: 20_000,
+} as const;
 
-/** Maximum delay of a delivery: no task with the default timeout would survive more. */
-export const MAX_FAULT_DELAY_MS = 60_000;
-
-/**
- * Maximum bytes of all deliveries that faults hold back at once; above it they are sent early, and counted.
- */
-export const MAX_HELD_DELIVERY_BYTES = 64 * 1024 * 1024;
-
-/** Maximum restarts of an agent that keeps dying: a cause that kills it three times is no accident. */
-export const MAX_RESTARTS = 3;
-
-/** Wait before an agent's first restart; doubled for each further one, so that a cause has time to pass. */
-export const RESTART_BACKOFF_MS = 100;
-
-/** Time that the hub waits for an agent that someone else has to restart, up to three times. */
-export const RETURN_PATIENCE_MS = 20_000;
-
-/**
- * Acknowledged delivery: maximum packets and bytes that an agent keeps until the hub has taken them over;
- * above either, its work waits before it sends. A few hundred packets are under way at the highest rates of
- * real agents.
- */
-export const MAX_OUTBOX_PACKETS = 1024;
-export const MAX_OUTBOX_BYTES = 4 * 1024 * 1024;
-/** Maximum lines of an outbox before it is rewritten: a restarted agent reads them one by one. */
-export const MAX_OUTBOX_LINES = 1000;
-
-/**
- * Maximum packets that were written to an agent and are not finished: as many as it works on. More wait in
- * its mailbox.
- */
-export const DELIVERY_WINDOW = 256;
-
-/**
- * Above this many bytes in one mailbox the hub takes over no more packets, so that the outboxes fill and work
- * waits.
- */
-export const MAX_MAILBOX_BYTES = 8 * 1024 * 1024;
-
-/**
- * Acknowledgements are batched for at most this long and up to this many ids, because each batch costs an
- * envelope.
- */
-export const ACK_DELAY_MS = 5;
-export const MAX_ACK_IDS = 64;
-
-/**
- * An agent reports work that takes longer than this to the hub, which would otherwise treat its packet as
- * lost.
- */
-export const IN_PROGRESS_AFTER_MS = 50;
-
-/**
- * The hub repeats a delivery that was not acknowledged for this long on a living connection: a fault dropped
- * it.
- */
-export const REDELIVER_AFTER_MS = 500;
-
-/** Maximum ids of finished packets that an agent remembers. Far more than can be under way to it. */
-export const MAX_DONE_IDS = 10_000;
+/** Bounds of acknowledged delivery. */
+export const DELIVERY_LIMITS = {
+  /**
+   * Acknowledged delivery: maximum packets and bytes that an agent keeps until the hub has taken them over;
+   * above either, its work waits before it sends. A few hundred packets are under way at the highest rates of
+   * real agents.
+   */
+  outboxPackets: 1024,
+  outboxBytes: 4 * 1024 * 1024,
+  /** Maximum lines of an outbox before it is rewritten: a restarted agent reads them one by one. */
+  outboxLines: 1000,
+  /**
+   * Maximum packets that were written to an agent and are not finished: as many as it works on. More wait in
+   * its mailbox.
+   */
+  window: 256,
+  /**
+   * Above this many bytes in one mailbox the hub takes over no more packets, so that the outboxes fill and work
+   * waits.
+   */
+  mailboxBytes: 8 * 1024 * 1024,
+  /**
+   * Acknowledgements are batched for at most this long and up to this many ids, because each batch costs an
+   * envelope.
+   */
+  ackDelayMs: 5,
+  ackIds: 64,
+  /**
+   * An agent reports work that takes longer than this to the hub, which would otherwise treat its packet as
+   * lost.
+   */
+  inProgressMs: 50,
+  /**
+   * The hub repeats a delivery that was not acknowledged for this long on a living connection: a fault dropped
+   * it.
+   */
+  redeliverMs: 500,
+  /** Maximum ids of finished packets that an agent remembers. Far more than can be under way to it. */
+  doneIds: 10_000,
+} as const;
 
 /** Bounds of a job, see `core/system/process/jobs.ts`. */
 export interface JobBounds {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { MAX_LINK_QUEUE_BYTES } from '../contracts/limits.ts';
+import { LINK_LIMITS } from '../contracts/limits.ts';
 import { quietLink } from '../testing/quiet-link.ts';
 import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import type { Link } from './link.ts';
@@ -12,7 +12,7 @@ async function fullLink(stallTimeoutMs: number) {
   onTestFinished(() => void vi.useRealTimers());
   agent.pause();
   const backpressure = new Backpressure([link], stallTimeoutMs);
-  while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024));
+  while (link.socket.queuedBytes <= LINK_LIMITS.queueBytes) link.deliver(Buffer.alloc(1024 * 1024));
   backpressure.check(link);
   return link;
 }
@@ -36,7 +36,7 @@ test('while one destination is full nobody is read from, and as long as any othe
   const isRead = () => links.map(({ socket }) => !(socket as FrameSocket).isPaused);
   const fill = ({ link, agent }: (typeof ends)[number]) => {
     agent.pause();
-    while (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES) link.deliver(Buffer.alloc(1024 * 1024));
+    while (link.socket.queuedBytes <= LINK_LIMITS.queueBytes) link.deliver(Buffer.alloc(1024 * 1024));
     backpressure.check(link);
   };
   const [first, second] = ends;

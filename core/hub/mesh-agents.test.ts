@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { MAX_CONCURRENT_PACKETS, STALL_TIMEOUT_MS } from '../contracts/limits.ts';
+import { AGENT_LIMITS, LINK_LIMITS } from '../contracts/limits.ts';
 import { DOC_INIT, type JsonObject } from '../contracts/packet.ts';
 import { answering, final } from '../testing/flow-tools.ts';
 import { plain, startMesh, toolOf } from '../testing/mesh.ts';
@@ -53,11 +53,11 @@ describe('an agent', () => {
         return [final(task_id)];
       }),
     ]);
-    const count = MAX_CONCURRENT_PACKETS + 100;
+    const count = AGENT_LIMITS.packets + 100;
     // Larger than what one read brings, so that stopping to read can show.
     const text = 'x'.repeat(20_000);
     const tasks = Array.from({ length: count }, (_, i) => ask(`t-${i}`, { text }));
-    await vi.waitFor(() => expect(working).toBeGreaterThanOrEqual(MAX_CONCURRENT_PACKETS), {
+    await vi.waitFor(() => expect(working).toBeGreaterThanOrEqual(AGENT_LIMITS.packets), {
       timeout: 60_000,
     });
     gate.resolve();
@@ -135,7 +135,7 @@ describe('an agent that takes no bytes', () => {
     const link = network.links.find(({ node }) => node.id === 'stalled');
     expect(link?.socket.queuedBytes).toBeGreaterThan(20 * 1024 * 1024);
     await network.links[0]?.socket.drained();
-    await vi.advanceTimersByTimeAsync(STALL_TIMEOUT_MS - 1);
+    await vi.advanceTimersByTimeAsync(LINK_LIMITS.stallMs - 1);
     expect(link?.alive).toBe(true);
     await vi.advanceTimersByTimeAsync(1);
 

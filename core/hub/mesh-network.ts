@@ -1,12 +1,7 @@
 import type { Codec } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import type { LedgerLine } from '../contracts/ledger.ts';
-import {
-  MAX_LINK_QUEUE_BYTES,
-  RETURN_PATIENCE_MS,
-  SETTLE_TIMEOUT_MS,
-  STALL_TIMEOUT_MS,
-} from '../contracts/limits.ts';
+import { AGENT_LIMITS, LINK_LIMITS, RESTART_LIMITS } from '../contracts/limits.ts';
 import { formatIssues, type JsonObject } from '../contracts/packet.ts';
 import { waitPatiently } from '../system/process/patience.ts';
 import { ACK_TYPE } from '../wire/delivery.ts';
@@ -58,7 +53,7 @@ export class Backpressure {
   readonly #stallTimeoutMs: number;
   readonly #full = new Set<Link>();
 
-  constructor(links: readonly Link[], stallTimeoutMs = STALL_TIMEOUT_MS) {
+  constructor(links: readonly Link[], stallTimeoutMs: number = LINK_LIMITS.stallMs) {
     this.#links = links;
     this.#stallTimeoutMs = stallTimeoutMs;
   }
@@ -68,7 +63,7 @@ export class Backpressure {
    * `Link.onBacklog`).
    */
   check(link: Link): void {
-    if (link.socket.queuedBytes <= MAX_LINK_QUEUE_BYTES || this.#full.has(link)) return;
+    if (link.socket.queuedBytes <= LINK_LIMITS.queueBytes || this.#full.has(link)) return;
     this.#full.add(link);
     for (const other of this.#links) other.holdReading(FULL_QUEUE);
     let queuedBytes = link.socket.queuedBytes;
@@ -192,7 +187,7 @@ export class MeshNetwork {
     this.#authorizer.close();
     this.#sendAgents(SETTLE_TYPE, 'mesh', {});
     this.#checkSettled();
-    const callOff = waitPatiently(SETTLE_TIMEOUT_MS, this.#settled.resolve);
+    const callOff = waitPatiently(AGENT_LIMITS.settleMs, this.#settled.resolve);
     await this.#settled.promise;
     callOff();
   }
@@ -206,7 +201,7 @@ export class MeshNetwork {
     const link = await dialAgain(node, {
       ...this.#options,
       delivery: this.#delivery,
-      patienceMs: RETURN_PATIENCE_MS,
+      patienceMs: RESTART_LIMITS.returnMs,
       signal: signal ?? this.#options.signal,
     });
     const index = this.#links.findIndex((other) => other.node.id === node.id && !other.alive);

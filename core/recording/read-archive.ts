@@ -7,7 +7,7 @@ import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import type { ReadEntry } from 'tar';
 import * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import { ARCHIVE_LIMITS, MAX_RECORDING_BYTES, MAX_UNPACK_RATIO } from '../contracts/limits.ts';
+import { ARCHIVE_LIMITS, MAX_RECORDING_BYTES, UNPACK_LIMITS } from '../contracts/limits.ts';
 import { formatIssues } from '../contracts/packet.ts';
 import { isGzip, openUserFile, readUserText } from '../system/files/user-file.ts';
 import { parseForeignJson } from '../system/parse-json.ts';
@@ -113,7 +113,7 @@ async function readArchive(archive: string, content: ArchiveContent): Promise<vo
   const { size } = fstatSync(descriptor);
   const maxBytes = Math.min(
     ARCHIVE_LIMITS.unpackedBytes,
-    Math.max(ARCHIVE_LIMITS.minUnpackedBytes, size * MAX_UNPACK_RATIO),
+    Math.max(ARCHIVE_LIMITS.minUnpackedBytes, size * UNPACK_LIMITS.ratio),
   );
   const { Parser } = await import('tar');
   let fault: string | undefined;

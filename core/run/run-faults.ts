@@ -1,5 +1,5 @@
 import { toErrorMessage } from '../contracts/errors.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../contracts/limits.ts';
+import { RESTART_LIMITS } from '../contracts/limits.ts';
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
 import type { Fault, KillFault } from '../hub/faults/fault.ts';
 import type { FaultCounters } from '../hub/faults/fault-counters.ts';
@@ -39,7 +39,7 @@ interface RecoveryOptions {
   readonly signal: AbortSignal;
 }
 
-/** Restarts lost agents, each at most {@link MAX_RESTARTS} times and with a growing delay. */
+/** Restarts lost agents, each at most {@link RESTART_LIMITS.restarts} times and with a growing delay. */
 export class AgentRecovery {
   readonly recoveries: Recovery[] = [];
   readonly #options: RecoveryOptions;
@@ -78,7 +78,7 @@ export class AgentRecovery {
   }
 
   #isGivenUp(id: string): boolean {
-    return (this.#attempts.get(id) ?? 0) >= MAX_RESTARTS;
+    return (this.#attempts.get(id) ?? 0) >= RESTART_LIMITS.restarts;
   }
 
   async #bringBack(recovery: Recovery): Promise<void> {
@@ -98,7 +98,9 @@ export class AgentRecovery {
       onNews(`agent ${id} (${tool}) is back after ${(recovery.took_ms / 1000).toFixed(2)} s`);
       if (this.#isGivenUp(id)) onNews(`agent ${id} (${tool}): if it is lost again, it will not be restarted`);
     } else if (!this.#signal.aborted) {
-      onNews(`agent ${id} (${tool}) is not restarted again: the maximum is ${MAX_RESTARTS} restarts`);
+      onNews(
+        `agent ${id} (${tool}) is not restarted again: the maximum is ${RESTART_LIMITS.restarts} restarts`,
+      );
       onGivenUp(id);
     }
   }
@@ -106,7 +108,7 @@ export class AgentRecovery {
   async #tryOnce({ agent: id, tool }: Recovery, attempt: number): Promise<boolean> {
     const { restart, readmit, onEvent: onNews } = this.#options;
     try {
-      await this.#pause(RESTART_BACKOFF_MS * 2 ** (attempt - 1));
+      await this.#pause(RESTART_LIMITS.backoffMs * 2 ** (attempt - 1));
       // The end of the run need not wait for the restart: the process is ended with the others.
       const node = await raceAbort(this.#signal, restart(id));
       await readmit(node, this.#signal);
@@ -114,7 +116,7 @@ export class AgentRecovery {
     } catch (error) {
       if (!this.#signal.aborted) {
         onNews(
-          `agent ${id} (${tool}): restart ${attempt} of ${MAX_RESTARTS} failed: ${toErrorMessage(error)}`,
+          `agent ${id} (${tool}): restart ${attempt} of ${RESTART_LIMITS.restarts} failed: ${toErrorMessage(error)}`,
         );
       }
       return false;

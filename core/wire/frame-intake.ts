@@ -1,5 +1,5 @@
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import { MAX_HANDSHAKE_FRAME_BYTES } from '../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../contracts/limits.ts';
 import { waitPatiently } from '../system/process/patience.ts';
 import { encodeFrames, FrameReader, FrameRun } from './frame.ts';
 import { slabs } from './slab.ts';
@@ -12,7 +12,7 @@ const MAX_WAITING_BLOBS = 2;
  * stream of runs.
  */
 export class FrameIntake {
-  readonly reader: FrameReader = new FrameReader(MAX_HANDSHAKE_FRAME_BYTES, (run) => this.#take(run));
+  readonly reader: FrameReader = new FrameReader(HANDSHAKE_LIMITS.frameBytes, (run) => this.#take(run));
   readonly #onViolation: (fault: MeshError) => void;
   readonly #waiting: Buffer[] = [];
   #onRun: ((run: FrameRun) => void) | undefined;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import { DELIVERY_WINDOW } from '../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../contracts/limits.ts';
 import { formatIssues, HEAD_LENGTHS, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
 import type { FrameLink } from './frame-link.ts';
@@ -21,7 +21,7 @@ const hubDeliverySchema = z.strictObject({
   /** Set if deliveries may get lost on request: the agent then reports which packets it has. */
   lossy: z.literal(true).optional(),
 });
-const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_WINDOW) });
+const agentDeliverySchema = z.strictObject({ done: z.array(packetIdSchema).max(DELIVERY_LIMITS.window) });
 export type HubDelivery = z.infer<typeof hubDeliverySchema>;
 export type AgentDelivery = z.infer<typeof agentDeliverySchema>;
 

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
-import { HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../contracts/limits.ts';
 import type { JsonValue } from '../contracts/packet.ts';
 import type { FrameLink } from './frame-link.ts';
 import { answerHub, deriveRunKey, greetAgent } from './handshake.ts';
@@ -189,8 +189,8 @@ describe('the messages of a handshake', () => {
 
   test('are waited for as long as it is said, and the one that waits for others four times as long', async () => {
     const usual = await shakeHands();
-    expect(usual.hub.timeouts).toEqual([HANDSHAKE_TIMEOUT_MS, HANDSHAKE_TIMEOUT_MS]);
-    expect(usual.agent.timeouts).toEqual([HANDSHAKE_TIMEOUT_MS, 4 * HANDSHAKE_TIMEOUT_MS]);
+    expect(usual.hub.timeouts).toEqual([HANDSHAKE_LIMITS.messageMs, HANDSHAKE_LIMITS.messageMs]);
+    expect(usual.agent.timeouts).toEqual([HANDSHAKE_LIMITS.messageMs, 4 * HANDSHAKE_LIMITS.messageMs]);
     const own = await shakeHands({ timeoutMs: 5 }, { timeoutMs: 7 });
     expect([own.hub.timeouts, own.agent.timeouts]).toEqual([
       [5, 5],

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
 import { toErrorMessage } from '../contracts/errors.ts';
-import { HANDSHAKE_TIMEOUT_MS } from '../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../contracts/limits.ts';
 import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
 import type { FrameLink } from './frame-link.ts';
 import {
@@ -65,7 +65,7 @@ interface HubSide {
     | undefined;
   /** Set for acknowledged delivery; an agent that does not support it is refused. */
   readonly delivery?: HubDelivery | undefined;
-  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_TIMEOUT_MS}. */
+  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_LIMITS.messageMs}. */
   readonly timeoutMs?: number;
 }
 
@@ -96,7 +96,7 @@ interface AgentSide {
    * the hub has.
    */
   readonly begin?: (have: string | null) => void;
-  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_TIMEOUT_MS}. */
+  /** Timeout for each message of the other side; the default is {@link HANDSHAKE_LIMITS.messageMs}. */
   readonly timeoutMs?: number;
 }
 
@@ -119,7 +119,7 @@ export async function greetAgent(
       readonly delivery: AgentDelivery | undefined;
     }
 > {
-  const { timeoutMs = HANDSHAKE_TIMEOUT_MS } = side;
+  const { timeoutMs = HANDSHAKE_LIMITS.messageMs } = side;
   const plain: Hello = {
     kind: 'hello',
     wire: WIRE_VERSION,
@@ -185,7 +185,7 @@ export async function answerHub(
     readonly delivery: HubDelivery | undefined;
   }
 > {
-  const { timeoutMs = HANDSHAKE_TIMEOUT_MS } = side;
+  const { timeoutMs = HANDSHAKE_LIMITS.messageMs } = side;
   const hello = await receive(socket, helloSchema, timeoutMs);
   if (
     hello.ticket !== undefined &&

@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import type net from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  LARGE_FRAME_PATIENCE_MS,
-  MAX_BEGUN_FRAMES_BYTES,
-  MAX_FRAME_BYTES,
-  MAX_LARGE_FRAMES_BYTES,
-  STALL_TIMEOUT_MS,
-} from '../contracts/limits.ts';
+import { LARGE_FRAME_LIMITS, LINK_LIMITS, MAX_FRAME_BYTES } from '../contracts/limits.ts';
 import { bareListener } from '../testing/loopback.ts';
 import type { FrameSocket } from '../transports/tcp/frame-socket.ts';
 import { encodeFrame } from './frame.ts';
@@ -109,7 +103,7 @@ describe('large frames', () => {
     for (const [i, { bare }] of links.entries()) bare.write(streams[i]?.subarray(MIB / 2) ?? '');
     await until(() => links.every(({ came }) => came.length === sizes.length));
     expect(links.map(({ came }) => came)).toEqual(sent.map((blobs) => blobs.map(digest)));
-    expect(mostBytes).toBeLessThanOrEqual(MAX_LARGE_FRAMES_BYTES);
+    expect(mostBytes).toBeLessThanOrEqual(LARGE_FRAME_LIMITS.readBytes);
     expect(mostWaiting).toBeGreaterThan(0);
     expect(largeFrames.bytes).toBe(0);
   });
@@ -120,7 +114,7 @@ describe('large frames', () => {
     const links = await connected(3, () => {
       most = Math.max(most, largeFrames.bytes);
     });
-    const sent = blob(2 * MAX_LARGE_FRAMES_BYTES, 3);
+    const sent = blob(2 * LARGE_FRAME_LIMITS.readBytes, 3);
     for (const { bare } of links) bare.write(encodeFrame(sent));
     await until(() => links.every(({ came }) => came.length === 1));
     expect(links.map(({ came }) => came)).toEqual(links.map(() => [digest(sent)]));
@@ -132,10 +126,10 @@ describe('large frames', () => {
     const stopped = await holders();
     const [last] = await waiters(1);
     // The first look finds the half that has come, the second that no more did.
-    vi.advanceTimersByTime(LARGE_FRAME_PATIENCE_MS);
+    vi.advanceTimersByTime(LARGE_FRAME_LIMITS.patienceMs);
     await turn();
     expect(last?.hub.pendingBytes).toBe(SLAB_BYTES);
-    vi.advanceTimersByTime(LARGE_FRAME_PATIENCE_MS);
+    vi.advanceTimersByTime(LARGE_FRAME_LIMITS.patienceMs);
     await until(() => last?.came.length === 1);
     for (const { bare, rest } of stopped) bare.write(rest);
     await until(() => stopped.every(({ came }) => came.length === 1));
@@ -179,7 +173,7 @@ describe('large frames', () => {
 
   it('that have begun hold a bounded memory, and who stops in the middle of one while others wait for it is cut off', async () => {
     stopClock();
-    const count = MAX_BEGUN_FRAMES_BYTES / MAX_FRAME_BYTES + 1;
+    const count = LARGE_FRAME_LIMITS.begunBytes / MAX_FRAME_BYTES + 1;
     const stalled = await connected(count);
     const prefix = Buffer.alloc(4);
     prefix.writeUInt32BE(MAX_FRAME_BYTES - 4);
@@ -190,17 +184,17 @@ describe('large frames', () => {
     }
     // Each gets its turn when the one before it is found not to come on.
     for (let looks = 0; looks < 3 * count; looks++) {
-      vi.advanceTimersByTime(LARGE_FRAME_PATIENCE_MS);
+      vi.advanceTimersByTime(LARGE_FRAME_LIMITS.patienceMs);
       await turn();
     }
-    expect(largeFrames.begunBytes).toBe(MAX_BEGUN_FRAMES_BYTES);
+    expect(largeFrames.begunBytes).toBe(LARGE_FRAME_LIMITS.begunBytes);
     expect(stalled.map(({ hub }) => hub.isClosed)).toEqual(stalled.map(() => false));
     const [first] = stalled;
     const last = stalled.at(-1);
     last?.bare.write(blob(SLAB_BYTES, 5));
-    vi.advanceTimersByTime(STALL_TIMEOUT_MS + LARGE_FRAME_PATIENCE_MS);
+    vi.advanceTimersByTime(LINK_LIMITS.stallMs + LARGE_FRAME_LIMITS.patienceMs);
     expect((await first?.hub.closed)?.message).toContain('while others waited for the memory that it holds');
     await until(() => last?.hub.pendingBytes === 2 * SLAB_BYTES);
-    expect(largeFrames.begunBytes).toBe(MAX_BEGUN_FRAMES_BYTES);
+    expect(largeFrames.begunBytes).toBe(LARGE_FRAME_LIMITS.begunBytes);
   });
 });

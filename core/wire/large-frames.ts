@@ -1,10 +1,5 @@
 import { MeshError } from '../contracts/errors.ts';
-import {
-  LARGE_FRAME_PATIENCE_MS,
-  MAX_BEGUN_FRAMES_BYTES,
-  MAX_LARGE_FRAMES_BYTES,
-  STALL_TIMEOUT_MS,
-} from '../contracts/limits.ts';
+import { LARGE_FRAME_LIMITS, LINK_LIMITS } from '../contracts/limits.ts';
 
 /** A connection that can wait in the middle of a frame. */
 export interface Waiter {
@@ -29,7 +24,7 @@ interface Turn {
 }
 
 /**
- * Fraction of a frame that must come within {@link LARGE_FRAME_PATIENCE_MS}, so that no frame, however long,
+ * Fraction of a frame that must come within {@link LARGE_FRAME_LIMITS.patienceMs}, so that no frame, however long,
  * keeps others waiting for a second.
  */
 const MIN_PROGRESS = 1 / 8;
@@ -38,7 +33,7 @@ const MIN_PROGRESS = 1 / 8;
  * Maximum checks without progress. Checks are counted instead of time, because a hub that was itself
  * suspended has not checked.
  */
-const MAX_LOOKS_IN_VAIN = STALL_TIMEOUT_MS / LARGE_FRAME_PATIENCE_MS;
+const MAX_LOOKS_IN_VAIN = LINK_LIMITS.stallMs / LARGE_FRAME_LIMITS.patienceMs;
 
 /**
  * Schedules frames that need their own memory: first come, first served, as many as fit into the bound, and
@@ -47,7 +42,7 @@ const MAX_LOOKS_IN_VAIN = STALL_TIMEOUT_MS / LARGE_FRAME_PATIENCE_MS;
  * No connection waits for ever. A turn covers a whole frame, so its holder needs no other turn. A frame that
  * makes no progress does not count, so an agent that stops in the middle of one delays no one. Its memory is
  * still in use, though: all frames that have begun fit into a second bound, and a connection that keeps
- * others from beginning for {@link STALL_TIMEOUT_MS} without a byte is cut off. While a full destination has
+ * others from beginning for {@link LINK_LIMITS.stallMs} without a byte is cut off. While a full destination has
  * paused all links, no link gets a turn, but the destination drains all the same, because that requires no
  * reading.
  */
@@ -93,14 +88,14 @@ class LargeFrames {
     for (const [waiter, bytes] of this.#waiting) {
       if (waiter.isPaused) continue;
       const others = this.bytes;
-      if (others > 0 && others + bytes > MAX_LARGE_FRAMES_BYTES) break;
-      if (this.#turns.size > 0 && this.begunBytes + bytes > MAX_BEGUN_FRAMES_BYTES) break;
+      if (others > 0 && others + bytes > LARGE_FRAME_LIMITS.readBytes) break;
+      if (this.#turns.size > 0 && this.begunBytes + bytes > LARGE_FRAME_LIMITS.begunBytes) break;
       this.#waiting.delete(waiter);
       this.#turns.set(waiter, { bytes, seenBytes: -bytes, isMoving: true, looksInVain: 0 });
       waiter.goOn();
     }
     if (this.#waiting.size > 0) {
-      this.#judging ??= setInterval(() => this.#judge(), LARGE_FRAME_PATIENCE_MS);
+      this.#judging ??= setInterval(() => this.#judge(), LARGE_FRAME_LIMITS.patienceMs);
     } else {
       clearInterval(this.#judging);
       this.#judging = undefined;
@@ -122,7 +117,7 @@ class LargeFrames {
 }
 
 function createStallError({ bytes, seenBytes }: Turn): MeshError {
-  const seconds = STALL_TIMEOUT_MS / 1000;
+  const seconds = LINK_LIMITS.stallMs / 1000;
   const came = `${seenBytes} of ${bytes} bytes of a frame came, then nothing for ${seconds} s`;
   return new MeshError('frame', `${came}, while others waited for the memory that it holds`);
 }

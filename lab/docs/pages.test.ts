@@ -3,7 +3,7 @@ import path from 'node:path';
 import { EXIT, endToExitCode, statusToExitCode, toExitCode } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { commands } from '@gaia-mesh/cli/commands.ts';
 import { runCli } from '@gaia-mesh/cli/testing/cli.ts';
-import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '@gaia-mesh/core/contracts/limits.ts';
+import { FAULT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { EXAMPLES, parseFaults } from '@gaia-mesh/core/hub/faults/parse-faults.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { testSwaps } from '@gaia-mesh/evaluation/statistics/answers/paired-answers.ts';
@@ -147,9 +147,9 @@ describe('docs/delivery.md', () => {
       parseFaults(fault.replaceAll('\\|', '|'), agents).map(({ kind }) => kind),
     );
     expect([...new Set(kinds)].sort()).toEqual(Object.keys(EXAMPLES).sort());
-    expect(page).toContain(`at most ${MAX_FAULT_TIME_MS / 1000}s`);
-    expect(page).toContain(`at most ${MAX_FAULT_DELAY_MS / 1000}s`);
-    expect(page).toContain(`at most ${MAX_FAULTS} faults`);
+    expect(page).toContain(`at most ${FAULT_LIMITS.timeMs / 1000}s`);
+    expect(page).toContain(`at most ${FAULT_LIMITS.delayMs / 1000}s`);
+    expect(page).toContain(`at most ${FAULT_LIMITS.faults} faults`);
   });
 
   test('quotes a refusal as it is printed', () => {

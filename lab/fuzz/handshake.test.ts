@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_HANDSHAKE_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
 import { encodeFrame } from '@gaia-mesh/core/wire/frame.ts';
 import { answerHub, greetAgent } from '@gaia-mesh/core/wire/handshake.ts';
@@ -57,8 +57,8 @@ const message = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(
-      Buffer.alloc(MAX_HANDSHAKE_FRAME_BYTES, ' '),
-      Buffer.alloc(MAX_HANDSHAKE_FRAME_BYTES + 1, '['),
+      Buffer.alloc(HANDSHAKE_LIMITS.frameBytes, ' '),
+      Buffer.alloc(HANDSHAKE_LIMITS.frameBytes + 1, '['),
     ),
   },
 );

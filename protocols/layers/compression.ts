@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as zlib from 'node:zlib';
 import { readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_FRAME_BYTES, MAX_UNPACK_RATIO, MIN_UNPACKED_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { MAX_FRAME_BYTES, UNPACK_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { createLayerError, type Layer, type LayerCodec, type Opened } from './layer.ts';
 
 /**
@@ -68,7 +68,10 @@ const MIN_BYTES_WITH_DICTIONARY = 128;
 
 /** Returns the maximum bytes to which `compressedBytes` may unpack. */
 function limitUnpackedBytes(compressedBytes: number): number {
-  return Math.min(MAX_FRAME_BYTES, Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * compressedBytes));
+  return Math.min(
+    MAX_FRAME_BYTES,
+    Math.max(UNPACK_LIMITS.alwaysBytes, UNPACK_LIMITS.ratio * compressedBytes),
+  );
 }
 
 /** The functions of `node:zlib` with the options that suit packets. They throw for bytes that they cannot decompress. */

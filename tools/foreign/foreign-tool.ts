@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import { RESTART_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
@@ -44,7 +44,7 @@ const IMAGE_QUESTION = 'Describe this image in detail: all text and numbers in i
 
 /**
  * Creates a data tool that passes calls on to a foreign server. The agent owns the connection: the first call opens it, and after
- * it broke, a later call opens it again, at most {@link MAX_RESTARTS} times.
+ * it broke, a later call opens it again, at most {@link RESTART_LIMITS.restarts} times.
  */
 export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeof foreignInput>> {
   const { name, description } = spec;
@@ -53,9 +53,9 @@ export function createForeignTool(spec: ForeignToolSpec): DataTool<z.infer<typeo
 
   async function getPeer(context: DataToolContext): Promise<ForeignPeer> {
     if (peer === undefined) {
-      if (starts > MAX_RESTARTS)
+      if (starts > RESTART_LIMITS.restarts)
         throw new MeshError('tool', `the connection was lost ${starts} times, and is not made again`);
-      const waitMs = starts === 0 ? 0 : RESTART_BACKOFF_MS * 2 ** (starts - 1);
+      const waitMs = starts === 0 ? 0 : RESTART_LIMITS.backoffMs * 2 ** (starts - 1);
       starts += 1;
       peer = delay(waitMs).then(() => spec.connect(context));
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_MAILBOX_BYTES, MAX_OUTBOX_BYTES, MAX_OUTBOX_PACKETS } from '../../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import { DOC_INIT, FINAL_ANSWER } from '../../contracts/packet.ts';
 import { buildRunLedger } from '../../run/metrics/run-ledger.ts';
 import { startMesh, toolOf } from '../../testing/mesh.ts';
@@ -87,7 +87,7 @@ describe('acknowledged delivery', () => {
     const { link } = await quietLink('a');
     const came = (number: number) =>
       delivery.receive(link, { type: 'n', from: 'a', id: `a-${number}`, task_id: 't', token_used: 0 });
-    const remembered = 2 * MAX_OUTBOX_PACKETS;
+    const remembered = 2 * DELIVERY_LIMITS.outboxPackets;
     for (let number = 1; number <= remembered; number++) expect(came(number)).toBe(true);
     for (const number of [1, 2, remembered]) expect(came(number)).toBe(false);
     expect(delivery.terms('a')).toMatchObject({ have: `a-${remembered}` });
@@ -139,7 +139,7 @@ describe('acknowledged delivery', () => {
     };
     const asked = ask('task', {}, 50_000);
     // The sink does nothing until the mailbox is full, and everybody before it has stopped.
-    await expect.poll(kept, { timeout: 40_000 }).toBeGreaterThan(MAX_MAILBOX_BYTES);
+    await expect.poll(kept, { timeout: 40_000 }).toBeGreaterThan(DELIVERY_LIMITS.mailboxBytes);
     const before = kept();
     open();
     while (parts < seeds * each) {
@@ -147,10 +147,10 @@ describe('acknowledged delivery', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
 
-    expect(before).toBeGreaterThan(MAX_MAILBOX_BYTES);
+    expect(before).toBeGreaterThan(DELIVERY_LIMITS.mailboxBytes);
     expect(await asked).toMatchObject({ status: 'answered', answer: String(seeds * each) });
     const oneWork = each * (text.length + 1024);
-    expect(most).toBeLessThan(MAX_MAILBOX_BYTES + MAX_OUTBOX_BYTES + 2 * oneWork);
+    expect(most).toBeLessThan(DELIVERY_LIMITS.mailboxBytes + DELIVERY_LIMITS.outboxBytes + 2 * oneWork);
     await closedBooks(network, mode.delivery);
   });
 });

@@ -1,11 +1,4 @@
-import {
-  ACK_DELAY_MS,
-  DELIVERY_WINDOW,
-  MAX_ACK_IDS,
-  MAX_MAILBOX_BYTES,
-  MAX_OUTBOX_PACKETS,
-  REDELIVER_AFTER_MS,
-} from '../../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
 import { parseReceipt, type Receipt } from '../../wire/delivery.ts';
@@ -51,7 +44,7 @@ const MAX_DOUBLINGS = 5;
 
 /**
  * Packets for one agent that it has not finished, in order of arrival, kept across the agent's death and
- * return. At most {@link DELIVERY_WINDOW} of them are on the connection.
+ * return. At most {@link DELIVERY_LIMITS.window} of them are on the connection.
  */
 export class Mailbox {
   readonly counters: MailboxCounters = createMailboxCounters();
@@ -72,7 +65,7 @@ export class Mailbox {
   }
 
   get isFull(): boolean {
-    return this.bytes > MAX_MAILBOX_BYTES;
+    return this.bytes > DELIVERY_LIMITS.mailboxBytes;
   }
 
   get size(): number {
@@ -146,14 +139,14 @@ export class Mailbox {
     if (!this.#isOpen) return;
     for (const entry of this.#entries.values()) {
       if (entry.writtenMs === undefined) return;
-      const patienceMs = REDELIVER_AFTER_MS * 2 ** Math.min(entry.writes - 1, MAX_DOUBLINGS);
+      const patienceMs = DELIVERY_LIMITS.redeliverMs * 2 ** Math.min(entry.writes - 1, MAX_DOUBLINGS);
       if (entry.isInProgress || nowMs - entry.writtenMs < patienceMs) continue;
       this.#put(entry);
     }
   }
 
   #pump(): void {
-    while (this.#isOpen && this.#entries.size - this.#waiting.length < DELIVERY_WINDOW) {
+    while (this.#isOpen && this.#entries.size - this.#waiting.length < DELIVERY_LIMITS.window) {
       const entry = this.#waiting.shift();
       if (entry === undefined) return;
       if (this.#entries.get(entry.message.head.id) === entry) this.#put(entry);
@@ -228,7 +221,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     if (!this.isLossy) return;
     this.#repeating = setInterval(() => {
       for (const mailbox of this.#mailboxes.values()) mailbox.repeatLost(performance.now());
-    }, REDELIVER_AFTER_MS / 2).unref();
+    }, DELIVERY_LIMITS.redeliverMs / 2).unref();
   }
 
   override terms(id: string): HubDelivery {
@@ -272,8 +265,8 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     const taken = this.#taken.get(sender);
     if (taken === undefined) return isNew;
     taken.packets += 1;
-    if (taken.packets - taken.told >= MAX_ACK_IDS) this.#sendWhenRoom();
-    else this.#telling ??= setTimeout(() => this.#sendWhenRoom(), ACK_DELAY_MS).unref();
+    if (taken.packets - taken.told >= DELIVERY_LIMITS.ackIds) this.#sendWhenRoom();
+    else this.#telling ??= setTimeout(() => this.#sendWhenRoom(), DELIVERY_LIMITS.ackDelayMs).unref();
     return isNew;
   }
 
@@ -328,7 +321,7 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     sender.last = packetId;
     const [oldest] = ids;
     // Twice an outbox's bound, because a single work may exceed the bound.
-    if (ids.size > 2 * MAX_OUTBOX_PACKETS && oldest !== undefined) ids.delete(oldest);
+    if (ids.size > 2 * DELIVERY_LIMITS.outboxPackets && oldest !== undefined) ids.delete(oldest);
     return true;
   }
 

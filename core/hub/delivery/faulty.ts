@@ -1,4 +1,4 @@
-import { MAX_HELD_DELIVERY_BYTES } from '../../contracts/limits.ts';
+import { FAULT_LIMITS } from '../../contracts/limits.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
 import { PREFIX_BYTES } from '../../wire/frame.ts';
 import type { Batch, Message } from '../batch.ts';
@@ -18,7 +18,7 @@ export interface DeliveryEvent extends Offer {
 interface FaultyDeliveryOptions {
   readonly seed: number;
   readonly faults: readonly Fault[];
-  /** Maximum bytes that may wait; the default is {@link MAX_HELD_DELIVERY_BYTES}. */
+  /** Maximum bytes that may wait; the default is {@link FAULT_LIMITS.heldBytes}. */
   readonly maxHeldBytes?: number | undefined;
   readonly onEvent: (event: DeliveryEvent) => void;
 }
@@ -68,7 +68,7 @@ export class FaultyDelivery extends DeliveryStrategy {
     this.#lies = new Set(
       options.faults.flatMap((fault) => (fault.kind === 'lie' ? [joinLieKey(fault.agent, fault.type)] : [])),
     );
-    this.#maxHeldBytes = options.maxHeldBytes ?? MAX_HELD_DELIVERY_BYTES;
+    this.#maxHeldBytes = options.maxHeldBytes ?? FAULT_LIMITS.heldBytes;
   }
 
   deliver(batch: Batch): void {

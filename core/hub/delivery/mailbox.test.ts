@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DELIVERY_WINDOW, MAX_MAILBOX_BYTES, REDELIVER_AFTER_MS } from '../../contracts/limits.ts';
+import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import { quietLink } from '../../testing/quiet-link.ts';
 import type { Message } from '../batch.ts';
 import { Mailbox } from './acknowledged.ts';
@@ -51,16 +51,16 @@ describe('a mailbox', () => {
   test('puts no more on a connection than the agent works on', async () => {
     const { box, link, take } = await mailbox();
     box.open(link, []);
-    for (let id = 0; id <= DELIVERY_WINDOW; id++) box.note(message(String(id)));
-    expect(take()).toHaveLength(DELIVERY_WINDOW);
+    for (let id = 0; id <= DELIVERY_LIMITS.window; id++) box.note(message(String(id)));
+    expect(take()).toHaveLength(DELIVERY_LIMITS.window);
     box.acknowledge({ done: ['0'], inProgress: [] });
-    expect(take()).toEqual([String(DELIVERY_WINDOW)]);
+    expect(take()).toEqual([String(DELIVERY_LIMITS.window)]);
   });
 
   test('is full at its bound and one byte, and no longer when the agent is done with one', async () => {
     const { box, link } = await mailbox();
     box.open(link, []);
-    box.note(message('1', MAX_MAILBOX_BYTES));
+    box.note(message('1', DELIVERY_LIMITS.mailboxBytes));
     expect(box.isFull).toBe(false);
     box.note(message('2', 1));
     expect(box.isFull).toBe(true);
@@ -76,13 +76,13 @@ describe('a mailbox', () => {
     box.acknowledge({ done: [], inProgress: ['1'] });
     take();
     const nowMs = performance.now();
-    box.repeatLost(nowMs + REDELIVER_AFTER_MS - 100);
+    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs - 100);
     expect(take()).toEqual([]);
-    box.repeatLost(nowMs + REDELIVER_AFTER_MS + 100);
+    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs + 100);
     expect(take()).toEqual(['2']);
-    box.repeatLost(nowMs + REDELIVER_AFTER_MS + 100);
+    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs + 100);
     expect(take()).toEqual([]);
-    box.repeatLost(performance.now() + 2 * REDELIVER_AFTER_MS + 100);
+    box.repeatLost(performance.now() + 2 * DELIVERY_LIMITS.redeliverMs + 100);
     expect(take()).toEqual(['2']);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contracts/limits.ts';
+import { FAULT_LIMITS } from '../../contracts/limits.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = [
@@ -30,7 +30,7 @@ describe('a fault is read', () => {
     ['kill=3@0s', { kind: 'kill', agent: '3', atMs: 0 }],
     ['lie=extract@triples', { kind: 'lie', agent: '1', type: 'triples' }],
     ['lie=a-b@plan.result', { kind: 'lie', agent: 'a-b', type: 'plan.result' }],
-    ['kill=1@86400s', { kind: 'kill', agent: '1', atMs: MAX_FAULT_TIME_MS }],
+    ['kill=1@86400s', { kind: 'kill', agent: '1', atMs: FAULT_LIMITS.timeMs }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual([{ ...expected, text }]);
   });
@@ -77,7 +77,7 @@ describe('a fault is refused with the part that is wrong and an example', () => 
   test('and so are more than anybody needs', () => {
     const kills = (count: number) => Array.from({ length: count }, () => 'kill=1@1s').join(',');
 
-    expect(parse(kills(MAX_FAULTS))).toHaveLength(MAX_FAULTS);
-    expect(() => parse(kills(MAX_FAULTS + 1))).toThrow('at most 100');
+    expect(parse(kills(FAULT_LIMITS.faults))).toHaveLength(FAULT_LIMITS.faults);
+    expect(() => parse(kills(FAULT_LIMITS.faults + 1))).toThrow('at most 100');
   });
 });

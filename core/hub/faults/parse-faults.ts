@@ -1,5 +1,5 @@
 import { MeshError } from '../../contracts/errors.ts';
-import { MAX_FAULT_DELAY_MS, MAX_FAULT_TIME_MS, MAX_FAULTS } from '../../contracts/limits.ts';
+import { FAULT_LIMITS } from '../../contracts/limits.ts';
 import { HUB_ID } from '../../contracts/packet.ts';
 import type { Fault, Route } from './fault.ts';
 
@@ -34,7 +34,8 @@ export const EXAMPLES: Readonly<Record<Fault['kind'], string>> = {
  */
 export function parseFaults(text: string, agents: readonly NamedAgent[]): Fault[] {
   const items = text.split(',').map((item) => item.trim());
-  if (items.length > MAX_FAULTS) throw createFaultError(`${items.length} faults; at most ${MAX_FAULTS}`);
+  if (items.length > FAULT_LIMITS.faults)
+    throw createFaultError(`${items.length} faults; at most ${FAULT_LIMITS.faults}`);
   const faults = items.map((item) => parseFault(item, agents));
   const seen = new Set<string>();
   for (const fault of faults) {
@@ -105,15 +106,15 @@ class FaultReader {
     const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text ?? '') ?? [];
     if (number === undefined) this.#fail(text, 'expected a time with its unit, such as 500ms or 3s');
     const ms = Number(number) * (unit === 's' ? 1000 : 1);
-    if (ms > MAX_FAULT_TIME_MS) this.#fail(text, `expected at most ${MAX_FAULT_TIME_MS / 1000}s`);
+    if (ms > FAULT_LIMITS.timeMs) this.#fail(text, `expected at most ${FAULT_LIMITS.timeMs / 1000}s`);
     return ms;
   }
 
   delay(text: string): { ms: number; spreadMs: number } {
     const [mean = '', spread] = text.split(/±|\+-/, 2);
     const ms = this.time(mean);
-    if (ms === 0 || ms > MAX_FAULT_DELAY_MS) {
-      this.#fail(mean, `expected more than 0 and at most ${MAX_FAULT_DELAY_MS / 1000}s`);
+    if (ms === 0 || ms > FAULT_LIMITS.delayMs) {
+      this.#fail(mean, `expected more than 0 and at most ${FAULT_LIMITS.delayMs / 1000}s`);
     }
     // The spread of `20ms±10` has the unit of the mean.
     const unit = mean.endsWith('ms') ? 'ms' : 's';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MeshError } from '../../contracts/errors.ts';
-import { MAX_RESTARTS, RESTART_BACKOFF_MS } from '../../contracts/limits.ts';
+import { RESTART_LIMITS } from '../../contracts/limits.ts';
 import { AgentRecovery } from '../run-faults.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -37,7 +37,7 @@ describe('a lost agent', () => {
     recovery.lost('1', 'extract');
     recovery.lost('1', 'extract');
     expect(recovery.isReturning('1')).toBe(true);
-    await vi.advanceTimersByTimeAsync(RESTART_BACKOFF_MS - 1);
+    await vi.advanceTimersByTimeAsync(RESTART_LIMITS.backoffMs - 1);
     expect(restart).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     await recovery.settled();
@@ -63,7 +63,7 @@ describe('a lost agent', () => {
     }
 
     expect(starts).toEqual([100, 300, 700]);
-    expect(starts).toHaveLength(MAX_RESTARTS);
+    expect(starts).toHaveLength(RESTART_LIMITS.restarts);
     expect(onGivenUp).toHaveBeenCalledExactlyOnceWith('1');
     expect(news).toContain('agent 1 (extract): restart 3 of 3 failed: no port');
     expect(news.at(-1)).toBe('agent 1 (extract) is not restarted again: the maximum is 3 restarts');
@@ -78,19 +78,19 @@ describe('a lost agent', () => {
 
   test('counts its starts over all its losses', async () => {
     const { recovery, restart } = recoveryOf();
-    for (let loss = 1; loss <= MAX_RESTARTS + 1; loss++) {
+    for (let loss = 1; loss <= RESTART_LIMITS.restarts + 1; loss++) {
       recovery.lost('1', 'extract');
       await vi.advanceTimersByTimeAsync(1000);
     }
 
-    expect(restart).toHaveBeenCalledTimes(MAX_RESTARTS);
-    expect(recovery.recoveries).toHaveLength(MAX_RESTARTS);
+    expect(restart).toHaveBeenCalledTimes(RESTART_LIMITS.restarts);
+    expect(recovery.recoveries).toHaveLength(RESTART_LIMITS.restarts);
   });
 
   test('is not waited for when the run ends, however long it takes to start', async () => {
     const { recovery, readmit, onGivenUp } = recoveryOf({ restart: () => new Promise(() => undefined) });
     recovery.lost('1', 'extract');
-    await vi.advanceTimersByTimeAsync(RESTART_BACKOFF_MS);
+    await vi.advanceTimersByTimeAsync(RESTART_LIMITS.backoffMs);
     await recovery.end();
 
     expect(recovery.isReturning('1')).toBe(false);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentPermissions } from '../../agent/spec.ts';
 import { MeshError } from '../../contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { AGENT_LIMITS } from '../../contracts/limits.ts';
 import { hasNamespaces } from '../../system/process/without-network.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { AgentProcess } from './launcher.ts';
@@ -168,10 +168,10 @@ describe('an agent that does not come up', () => {
     agent.listening.catch(() => {
       isOver = true;
     });
-    await vi.advanceTimersByTimeAsync(AGENT_START_TIMEOUT_MS - 1);
+    await vi.advanceTimersByTimeAsync(AGENT_LIMITS.startMs - 1);
     expect(isOver).toBe(false);
     // On a busy machine it is given more.
-    for (let i = 0; i < 100 && !isOver; i++) await vi.advanceTimersByTimeAsync(AGENT_START_TIMEOUT_MS / 4);
+    for (let i = 0; i < 100 && !isOver; i++) await vi.advanceTimersByTimeAsync(AGENT_LIMITS.startMs / 4);
 
     await expect(agent.listening).rejects.toMatchObject({
       code: 'agent',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { AgentPermissions, AgentSpec } from '../../agent/spec.ts';
 import { explainSystemFault, MeshError } from '../../contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { AGENT_LIMITS } from '../../contracts/limits.ts';
 import { awaitChildEnd } from '../../system/process/child-end.ts';
 import { waitPatiently } from '../../system/process/patience.ts';
 import { openPort } from '../../transports/tcp/tcp-transport.ts';
@@ -122,7 +122,7 @@ export class AgentProcess {
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#child.connected) this.#child.disconnect();
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), AGENT_STOP_TIMEOUT_MS);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), AGENT_LIMITS.stopMs);
     await this.#ended;
     clearTimeout(timer);
   }
@@ -139,8 +139,8 @@ export class AgentProcess {
 
   async #awaitPort(noPort: Promise<never>): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const callOff = waitPatiently(AGENT_START_TIMEOUT_MS, () =>
-      reject(`it did not listen within ${AGENT_START_TIMEOUT_MS / 1000} s${this.#tail()}`),
+    const callOff = waitPatiently(AGENT_LIMITS.startMs, () =>
+      reject(`it did not listen within ${AGENT_LIMITS.startMs / 1000} s${this.#tail()}`),
     );
     this.#child.on('message', (message) => {
       if (isPermitMessage(message)) return;

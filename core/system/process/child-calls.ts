@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { explainSystemFault, type MeshError } from '../../contracts/errors.ts';
-import { AGENT_STOP_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { AGENT_LIMITS } from '../../contracts/limits.ts';
 import { awaitChildEnd } from './child-end.ts';
 import { waitPatiently } from './patience.ts';
 
@@ -57,7 +57,7 @@ export class ChildCalls {
   /** Closes the channel, and kills the process if it does not exit then. */
   async stop(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
-    const timer = setTimeout(() => this.kill(), AGENT_STOP_TIMEOUT_MS);
+    const timer = setTimeout(() => this.kill(), AGENT_LIMITS.stopMs);
     await this.#ended;
     clearTimeout(timer);
   }

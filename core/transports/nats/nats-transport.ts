@@ -1,5 +1,5 @@
 import { MeshError } from '../../contracts/errors.ts';
-import { HANDSHAKE_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../../contracts/limits.ts';
 import type { MeshNode } from '../../hub/link.ts';
 import { waitPatiently } from '../../system/process/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
@@ -28,7 +28,7 @@ async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameL
   const ear = subjects.hubEar();
   const { promise, resolve, reject } = Promise.withResolvers<FrameLink | undefined>();
   let link: NatsLink | undefined;
-  let why = `it did not answer within ${HANDSHAKE_TIMEOUT_MS / 1000} s`;
+  let why = `it did not answer within ${HANDSHAKE_LIMITS.messageMs / 1000} s`;
   let again: NodeJS.Timeout | undefined;
   const call = () => server.publish(subjects.dial, NOTHING, ear);
   const unsubscribe = server.subscribe(ear, (message) => {
@@ -47,7 +47,7 @@ async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameL
     resolve(link);
   });
   const forget = server.onLost(reject);
-  const callOff = waitPatiently(HANDSHAKE_TIMEOUT_MS, () => reject(new MeshError('io', why)));
+  const callOff = waitPatiently(HANDSHAKE_LIMITS.messageMs, () => reject(new MeshError('io', why)));
   try {
     call();
     await server.confirmed();

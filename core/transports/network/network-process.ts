@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { MeshError } from '../../contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS } from '../../contracts/limits.ts';
+import { AGENT_LIMITS } from '../../contracts/limits.ts';
 import { ChildCalls } from '../../system/process/child-calls.ts';
 import { createTcpDialler } from '../tcp/tcp-transport.ts';
 import type { Dialler } from '../transport.ts';
@@ -58,7 +58,7 @@ export class NetworkProcess {
 
   /** @throws MeshError `agent` if the process is gone */
   async relay(request: RelayRequest): Promise<z.infer<typeof relayedSchema>> {
-    return relayedSchema.parse(await this.#calls.ask({ request }, 'relay', AGENT_START_TIMEOUT_MS));
+    return relayedSchema.parse(await this.#calls.ask({ request }, 'relay', AGENT_LIMITS.startMs));
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type net from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_HANDSHAKE_FRAME_BYTES } from '../../contracts/limits.ts';
+import { HANDSHAKE_LIMITS } from '../../contracts/limits.ts';
 import { bareDialler, bareListener, loopback } from '../../testing/loopback.ts';
 import { encodeFrame } from '../../wire/frame.ts';
 import { FrameSocket } from './frame-socket.ts';
@@ -93,9 +93,9 @@ describe('FrameSocket', () => {
 
   it('allows only small frames before the handshake has ended', async () => {
     const { hub, agent } = await connected();
-    hub.sendBlob(Buffer.alloc(MAX_HANDSHAKE_FRAME_BYTES));
-    expect(await agent.nextBlob(1000)).toHaveLength(MAX_HANDSHAKE_FRAME_BYTES);
-    hub.sendBlob(Buffer.alloc(MAX_HANDSHAKE_FRAME_BYTES + 1));
+    hub.sendBlob(Buffer.alloc(HANDSHAKE_LIMITS.frameBytes));
+    expect(await agent.nextBlob(1000)).toHaveLength(HANDSHAKE_LIMITS.frameBytes);
+    hub.sendBlob(Buffer.alloc(HANDSHAKE_LIMITS.frameBytes + 1));
     await expect(agent.nextBlob(1000)).rejects.toMatchObject({ code: 'frame' });
   });
 

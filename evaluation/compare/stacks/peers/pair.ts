@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type ErrorCode, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { AGENT_START_TIMEOUT_MS, AGENT_STOP_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import { AGENT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { ChildCalls } from '@gaia-mesh/core/system/process/child-calls.ts';
 import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
@@ -222,11 +222,11 @@ class PeerProcess {
 
   /** Serves a stack and returns the address that clients connect to. */
   serve(command: CommandOf<'serve'>): Promise<Reply<'serve'>> {
-    return this.#ask('serve', command, AGENT_START_TIMEOUT_MS);
+    return this.#ask('serve', command, AGENT_LIMITS.startMs);
   }
 
   connect(command: CommandOf<'connect'>): Promise<Reply<'connect'>> {
-    return this.#ask('connect', command, AGENT_START_TIMEOUT_MS);
+    return this.#ask('connect', command, AGENT_LIMITS.startMs);
   }
 
   play(command: CommandOf<'play'>): Promise<Reply<'play'>> {
@@ -241,7 +241,7 @@ class PeerProcess {
 
   /** Stops the process after it has closed its stack; kills it if it does not exit. */
   async stop(): Promise<void> {
-    await this.#ask('close', {}, AGENT_STOP_TIMEOUT_MS).catch(() => undefined);
+    await this.#ask('close', {}, AGENT_LIMITS.stopMs).catch(() => undefined);
     await this.#calls.stop();
   }
 

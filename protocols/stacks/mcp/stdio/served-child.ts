@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
-import { SETTLE_TIMEOUT_MS } from '@gaia-mesh/core/contracts/limits.ts';
+import { AGENT_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, StackServer } from '../../contract/stack.ts';
 import { sumWireBytes } from '../../contract/wire-sum.ts';
@@ -88,7 +88,7 @@ function startServing(socket: Socket, question: Question, inbox: Inbox): Child {
 
 async function askChild(child: Child): Promise<void> {
   if (!child.channel.isOpen) return;
-  const signal = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(AGENT_LIMITS.settleMs);
   const counts = child.channel.ask({ do: 'count' }, signal);
   try {
     child.counts = processCountsSchema.parse(await counts);
