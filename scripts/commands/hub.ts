@@ -11,7 +11,7 @@ import { createRouter, ROUTINGS, type Routing } from '@gaia-mesh/core/hub/routin
 import { RunRecord } from '@gaia-mesh/core/recording/run-record.ts';
 import { onAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
-import { ANY } from '@gaia-mesh/core/wire/handshake-messages.ts';
+import { ANY } from '@gaia-mesh/core/wire/handshake.ts';
 import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
 import {
   choice,

@@ -2,7 +2,7 @@ import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
 import { parseReceipt, type Receipt } from '../../wire/delivery.ts';
-import type { HubDelivery } from '../../wire/handshake-messages.ts';
+import type { HubDelivery } from '../../wire/handshake.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { Volume } from '../faults/fault-counters.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
-import type { HubDelivery } from '../../wire/handshake-messages.ts';
+import type { HubDelivery } from '../../wire/handshake.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import type { Link } from '../link.ts';

@@ -1,13 +1,137 @@
+import { createHash } from 'node:crypto';
 import { FAULT_LIMITS } from '../../contracts/limits.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
+import { Random } from '../../system/random.ts';
 import { PREFIX_BYTES } from '../../wire/frame.ts';
 import type { Batch, Message } from '../batch.ts';
-import type { Fault } from '../faults/fault.ts';
-import { FaultCounters } from '../faults/fault-counters.ts';
-import { type Decision, planRouteFaults } from '../faults/fault-plan.ts';
+import type { Fault, Route } from '../faults/fault.ts';
+import { FaultCounters, type Offer } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
-import { type Offer, type PendingFrame, PendingFrames } from './pending-frames.ts';
+
+/** A delivery that is waiting to be made. */
+interface PendingFrame {
+  readonly offer: Offer;
+  readonly link: Link;
+  readonly frame: Buffer;
+  readonly copies: number;
+  /** Due time in monotonic milliseconds. */
+  readonly dueMs: number;
+}
+
+/** Waiting frames of one route: first in, first out, so that a sender's packets keep their order. */
+class PendingFrames {
+  readonly #deliver: (frame: PendingFrame) => void;
+  readonly #waiting: PendingFrame[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deliver: (frame: PendingFrame) => void) {
+    this.#deliver = deliver;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  add(frame: PendingFrame): void {
+    this.#waiting.push(frame);
+    if (this.#timer === undefined) this.#release();
+  }
+
+  /** Delivers the frames that are due, and sets a timer for the next one. */
+  #release(): void {
+    this.#stopTimer();
+    for (;;) {
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      const leftMs = first.dueMs - performance.now();
+      if (leftMs > 0) {
+        this.#timer = setTimeout(() => this.#release(), Math.ceil(leftMs));
+        return;
+      }
+      this.#waiting.shift();
+      this.#deliver(first);
+    }
+  }
+
+  /** Removes and returns all waiting frames, to be delivered early. */
+  takeAll(): PendingFrame[] {
+    this.#stopTimer();
+    return this.#waiting.splice(0);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** Faults of one delivery. */
+export interface Decision {
+  readonly drop: boolean;
+  readonly dup: boolean;
+  /**
+   * Position of the flipped bit as a fraction of the blob's length, from 0 to below 1; null for no
+   * corruption.
+   */
+  readonly corruptAt: number | null;
+  readonly delayMs: number;
+}
+
+/**
+ * Plans the faults of one route. Packet `number` (from 1) always has the same fate, because nothing but seed,
+ * sender, destination and number decides. Among several faults of a kind, the first that names the route
+ * applies, otherwise the one without a route.
+ */
+export function planRouteFaults(
+  seed: number,
+  faults: readonly Fault[],
+  route: Route,
+): (packetNumber: number) => Decision {
+  const dropRate = readFaultRate('drop', faults, route);
+  const dupRate = readFaultRate('dup', faults, route);
+  const corruptRate = readFaultRate('corrupt', faults, route);
+  const delay = findRouteFault(
+    faults.filter((fault) => fault.kind === 'delay'),
+    route,
+  );
+  const start = hashRouteStart(seed, route);
+  return (packetNumber) => {
+    const random = new Random(start + packetNumber);
+    // All numbers are drawn regardless of the requested faults, so that adding a kind changes nothing about
+    // the others.
+    const drop = random.uniform();
+    const dup = random.uniform();
+    const corrupt = random.uniform();
+    const place = random.uniform();
+    const spread = random.uniform();
+    return {
+      drop: drop < dropRate,
+      dup: dup < dupRate,
+      corruptAt: corrupt < corruptRate ? place : null,
+      delayMs: delay === undefined ? 0 : delay.ms + (2 * spread - 1) * delay.spreadMs,
+    };
+  };
+}
+
+function readFaultRate(kind: 'drop' | 'dup' | 'corrupt', faults: readonly Fault[], route: Route): number {
+  const rates = faults.filter((fault) => 'rate' in fault).filter((fault) => fault.kind === kind);
+  return findRouteFault(rates, route)?.rate ?? 0;
+}
+
+function findRouteFault<F extends { readonly route?: Route | undefined }>(
+  faults: readonly F[],
+  { from, to }: Route,
+): F | undefined {
+  const named = faults.find(({ route }) => route?.from === from && route.to === to);
+  return named ?? faults.find(({ route }) => route === undefined);
+}
+
+/** Returns 48 bits, so that adding a packet's number stays exact. */
+function hashRouteStart(seed: number, { from, to }: Route): number {
+  const text = JSON.stringify([seed, from, to]);
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6);
+}
 
 /** One fault on one delivery, or a delivery whose destination was missing. */
 export interface DeliveryEvent extends Offer {

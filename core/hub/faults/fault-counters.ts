@@ -1,4 +1,13 @@
-import type { Offer } from '../delivery/pending-frames.ts';
+import type { PacketHead } from '../../contracts/packet.ts';
+/** One packet on one route, as the relay offers it. */
+export interface Offer {
+  readonly from: string;
+  readonly to: string;
+  /** Position of the packet on its route, counted from 1; the fault plan decides by it. */
+  readonly number: number;
+  readonly bytes: number;
+  readonly packet: PacketHead;
+}
 
 /** Packets and the bytes of their whole frames. */
 export interface Volume {

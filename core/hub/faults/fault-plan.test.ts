@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { binomialBound } from '../../testing/binomial.ts';
-import { type Decision, planRouteFaults } from './fault-plan.ts';
+import { type Decision, planRouteFaults } from '../delivery/faulty.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = ['0', '1', '2'].map((id) => ({ id, tool: id }));

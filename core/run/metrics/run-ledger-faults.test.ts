@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Offer } from '../../hub/delivery/pending-frames.ts';
-import { FaultCounters } from '../../hub/faults/fault-counters.ts';
+
+import { FaultCounters, type Offer } from '../../hub/faults/fault-counters.ts';
 import { buildRunLedger } from './run-ledger.ts';
 import { handMadeRun, linkTo } from './testing/hand-made-run.ts';
 
