@@ -1,13 +1,13 @@
 import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { HANDSHAKE_LIMITS } from '../contracts/limits.ts';
+import { MESH_TYPES } from '../contracts/packet.ts';
 import { callType, toResultType } from '../contracts/tool.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
 import type { Listener } from '../transports/transport.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { answerHub } from '../wire/handshake.ts';
-import { LEDGER_TYPE } from '../wire/ledger-report.ts';
 import { Outbox } from './outbox.ts';
 import { AgentSession } from './session.ts';
 import type { AgentOptions, SessionTerms } from './session-options.ts';
@@ -118,7 +118,7 @@ export class Agent {
     const asked = [...new Set(partners.map((partner) => partner.tool))];
     return {
       subscribes: [...new Set([...subscribes, ...asked.map(toResultType)])],
-      emits: [...new Set([...tool.emits, ...asked.map(callType), LEDGER_TYPE])],
+      emits: [...new Set([...tool.emits, ...asked.map(callType), MESH_TYPES.ledger])],
     };
   }
 

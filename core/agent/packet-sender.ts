@@ -1,12 +1,12 @@
 import { MeshError } from '../contracts/errors.ts';
 import { measureLine } from '../contracts/ledger.ts';
-import { type JsonObject, type Packet, parsePacket, toFolderName } from '../contracts/packet.ts';
+import { type JsonObject, MESH_TYPES, type Packet, parsePacket, toFolderName } from '../contracts/packet.ts';
 import type { Emission } from '../contracts/tool.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { readEpochMs } from '../system/log.ts';
-import { ACK_TYPE } from '../wire/delivery.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import type { AgentLedger } from '../wire/ledger-report.ts';
+
 import type { Received } from './requests.ts';
 import type { AgentOptions, SessionTerms } from './session-options.ts';
 import type { Spent } from './work.ts';
@@ -90,7 +90,14 @@ export class PacketSender {
   acknowledge(payload: JsonObject): void {
     const { id: from } = this.#options;
     // No packet refers to it, so it needs no unique id.
-    const envelope = { type: ACK_TYPE, from, id: 'ack', task_id: 'mesh', token_used: 0, ts: Date.now() };
+    const envelope = {
+      type: MESH_TYPES.ack,
+      from,
+      id: 'ack',
+      task_id: 'mesh',
+      token_used: 0,
+      ts: Date.now(),
+    };
     this.#socket.sendBlob(this.#terms.codec.encode({ ...envelope, payload }));
   }
 

@@ -4,6 +4,7 @@ import { AGENT_LIMITS, DELIVERY_LIMITS } from '../contracts/limits.ts';
 import {
   type JsonObject,
   MESH_TYPE_PREFIX,
+  MESH_TYPES,
   type Packet,
   type PacketHead,
   TASK_FAILED,
@@ -14,17 +15,10 @@ import { recordWarning } from '../contracts/warning.ts';
 import { formatTraceparent } from '../recording/trace-context.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
-import { ACK_TYPE, parseTakenCount } from '../wire/delivery.ts';
+import { parseTakenCount } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
-import {
-  AgentLedger,
-  BACK_TYPE,
-  LEDGER_TYPE,
-  LOST_TYPE,
-  SETTLE_TYPE,
-  STOP_TYPE,
-} from '../wire/ledger-report.ts';
+import { AgentLedger } from '../wire/ledger-report.ts';
 import type { Outbox } from './outbox.ts';
 import { PacketSender, type Sendable } from './packet-sender.ts';
 import { type Received, Requests } from './requests.ts';
@@ -187,22 +181,22 @@ export class AgentSession {
   #receiveHub(packet: Packet): void {
     const { id } = packet.payload;
     switch (packet.type) {
-      case SETTLE_TYPE:
+      case MESH_TYPES.settle:
         // The ledger is closed before it is handed in: nothing is sent after it.
         this.#receipts?.flush();
         this.end();
-        this.#sender.sendControl({ type: LEDGER_TYPE, payload: this.#ledger.toPayload() }, packet);
+        this.#sender.sendControl({ type: MESH_TYPES.ledger, payload: this.#ledger.toPayload() }, packet);
         break;
-      case ACK_TYPE:
+      case MESH_TYPES.ack:
         this.#receiveTaken(parseTakenCount(packet.payload));
         break;
-      case LOST_TYPE:
+      case MESH_TYPES.lost:
         if (typeof id === 'string') this.#requests.partnerLost(id);
         break;
-      case BACK_TYPE:
+      case MESH_TYPES.back:
         if (typeof id === 'string') this.#requests.partnerBack(id);
         break;
-      case STOP_TYPE:
+      case MESH_TYPES.stop:
         for (const work of this.#works) if (work.cause.packet.task_id === packet.task_id) work.stop();
         break;
     }

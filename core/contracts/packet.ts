@@ -116,6 +116,24 @@ export const HUB_ID = 'hub';
  */
 export const MESH_TYPE_PREFIX = 'mesh.';
 
+/** Types of the mesh's own packets, which are session bytes. */
+export const MESH_TYPES = {
+  /**
+   * The hub requests the ledgers after the last task. A ledger records what one agent sent, which only the sender can
+   * know. The hub counts whole frames and nothing else, so accounting costs the relay nothing.
+   */
+  settle: 'mesh.settle',
+  /** An agent hands in its ledger, which is compared with the hub's counts. */
+  ledger: 'mesh.books',
+  /** The agent `id` is gone, or back, so that others stop or resume waiting for its replies. */
+  lost: 'mesh.lost',
+  back: 'mesh.back',
+  /** A task (`task_id` of the envelope) ended without an answer, so that work on it stops. */
+  stop: 'mesh.stop',
+  /** Acknowledgements in both directions, whose bytes the ledger lists separately. */
+  ack: 'mesh.ack',
+} as const;
+
 /** Maximum length of each key of the head, in UTF-16 units; none may be empty. */
 export const HEAD_LENGTHS = {
   type: 64,

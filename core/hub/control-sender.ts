@@ -1,6 +1,5 @@
 import type { Codec } from '../contracts/adapter.ts';
-import { HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
-import { ACK_TYPE } from '../wire/delivery.ts';
+import { HUB_ID, type JsonObject, MESH_TYPES, type Packet } from '../contracts/packet.ts';
 import type { Link } from './link.ts';
 
 /** Sends the hub's own packets, with its own id and numbering. */
@@ -29,7 +28,7 @@ export class ControlSender {
   acknowledge(link: Link, taken: number): void {
     if (!link.alive) return;
     // No packet refers to it, so it needs no number: documents have the same ids with and without it.
-    const blob = this.#codec.encode(buildControlPacket(ACK_TYPE, 'ack', 'mesh', { taken }));
+    const blob = this.#codec.encode(buildControlPacket(MESH_TYPES.ack, 'ack', 'mesh', { taken }));
     link.counts.ackTx += link.socket.sendBlob(blob);
   }
 }

@@ -1,7 +1,8 @@
 import type { Codec } from '../contracts/adapter.ts';
 import type { MeshError } from '../contracts/errors.ts';
+import { MESH_TYPES } from '../contracts/packet.ts';
 import type { FrameLink, SlabPart } from '../wire/frame-link.ts';
-import { LEDGER_TYPE, type LedgerReport } from '../wire/ledger-report.ts';
+import type { LedgerReport } from '../wire/ledger-report.ts';
 import type { Slab } from '../wire/slab.ts';
 
 /** An agent as the hub knows it: its address and its rights. */
@@ -96,7 +97,7 @@ export class Link {
 
   /** True if it answers when the hub asks for its ledger; a foreign agent need not. */
   get hasLedger(): boolean {
-    return this.emits.includes(LEDGER_TYPE);
+    return this.emits.includes(MESH_TYPES.ledger);
   }
 
   /** Stops reading from the agent until every reason has been released. */

@@ -2,10 +2,9 @@ import type { Codec } from '../contracts/adapter.ts';
 import { MeshError } from '../contracts/errors.ts';
 import type { LedgerLine } from '../contracts/ledger.ts';
 import { AGENT_LIMITS, LINK_LIMITS, RESTART_LIMITS } from '../contracts/limits.ts';
-import { formatIssues, type JsonObject } from '../contracts/packet.ts';
+import { formatIssues, type JsonObject, MESH_TYPES } from '../contracts/packet.ts';
 import { waitPatiently } from '../system/process/patience.ts';
-import { ACK_TYPE } from '../wire/delivery.ts';
-import { BACK_TYPE, LOST_TYPE, ledgerReportSchema, SETTLE_TYPE, STOP_TYPE } from '../wire/ledger-report.ts';
+import { ledgerReportSchema } from '../wire/ledger-report.ts';
 import { Authorizer, type TypeCounts } from './authorizer.ts';
 import { ControlSender } from './control-sender.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
@@ -173,7 +172,7 @@ export class MeshNetwork {
     // Observers must see all relayed packets before the end of the task.
     this.#relay.flush();
     // Cancel remaining work: it is useless now, and may hold resources that other tasks need.
-    if (outcome.status !== 'answered') this.#sendAgents(STOP_TYPE, task.taskId, {});
+    if (outcome.status !== 'answered') this.#sendAgents(MESH_TYPES.stop, task.taskId, {});
     return outcome;
   }
 
@@ -185,7 +184,7 @@ export class MeshNetwork {
     this.#delivery.end();
     this.#isSettling = true;
     this.#authorizer.close();
-    this.#sendAgents(SETTLE_TYPE, 'mesh', {});
+    this.#sendAgents(MESH_TYPES.settle, 'mesh', {});
     this.#checkSettled();
     const callOff = waitPatiently(AGENT_LIMITS.settleMs, this.#settled.resolve);
     await this.#settled.promise;
@@ -215,7 +214,7 @@ export class MeshNetwork {
     this.#links[index] = link;
     this.#admit(link);
     this.#updateRouter();
-    this.#sendAgents(BACK_TYPE, 'mesh', { id: node.id });
+    this.#sendAgents(MESH_TYPES.back, 'mesh', { id: node.id });
   }
 
   /** Gives up an awaited agent, which will not come back. */
@@ -270,7 +269,7 @@ export class MeshNetwork {
   }
 
   #takeControl(sender: Link, type: string, payload: JsonObject | undefined, frameBytes: number): void {
-    if (type === ACK_TYPE) {
+    if (type === MESH_TYPES.ack) {
       sender.counts.ackRx += frameBytes;
       this.#delivery.acknowledge(sender, payload);
     } else {
@@ -308,6 +307,6 @@ export class MeshNetwork {
   #sendLost(link: Link): void {
     this.#awaited.delete(link);
     this.#delivery.abandon(link);
-    if (!this.#isSettling) this.#sendAgents(LOST_TYPE, 'mesh', { id: link.node.id });
+    if (!this.#isSettling) this.#sendAgents(MESH_TYPES.lost, 'mesh', { id: link.node.id });
   }
 }

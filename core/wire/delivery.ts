@@ -20,9 +20,6 @@ import type { JsonObject } from '../contracts/packet.ts';
  */
 export const DELIVERIES = ['at-most-once', 'acknowledged'] as const;
 
-/** Type of acknowledgements in both directions, whose bytes the ledger lists separately. */
-export const ACK_TYPE = 'mesh.ack';
-
 const idsSchema = z.array(z.string()).max(1000);
 
 /** An agent's report on packets that were delivered to it, by their ids. */

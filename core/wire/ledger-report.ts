@@ -4,24 +4,6 @@ import { MAX_PACKET_TYPES } from '../contracts/limits.ts';
 import { findOrAddEntry } from '../contracts/others.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 
-/**
- * Packet types of the agent ledgers. A ledger records what one agent sent, which only the sender can know.
- * The hub counts whole frames and nothing else, so accounting costs the relay nothing; after the last task it
- * sends `mesh.settle`, each agent answers with `mesh.books`, and the two are compared. Both packets are
- * session bytes.
- */
-export const SETTLE_TYPE = 'mesh.settle';
-export const LEDGER_TYPE = 'mesh.books';
-
-/**
- * Packet types with which the hub informs agents during the run, as session bytes: `{id}` of an agent that is
- * gone or back, so that others stop or resume waiting for its replies; and a task (`task_id` of the envelope)
- * that ended without an answer, so that work on it stops.
- */
-export const LOST_TYPE = 'mesh.lost';
-export const BACK_TYPE = 'mesh.back';
-export const STOP_TYPE = 'mesh.stop';
-
 export const ledgerReportSchema = z.strictObject({
   /**
    * One entry per packet type that was sent. Times are sums in microseconds: in the tool, and in the codec.

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
-import { type JsonObject, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { AgentLedger, LEDGER_TYPE, SETTLE_TYPE } from '@gaia-mesh/core/wire/ledger-report.ts';
+import { type JsonObject, MESH_TYPES, type Packet, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
+import { AgentLedger } from '@gaia-mesh/core/wire/ledger-report.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { onTestFinished } from 'vitest';
@@ -125,7 +125,7 @@ export class RawAgent {
       id,
       tool,
       subscribes = ['doc_init'],
-      emits = ['data_event', LEDGER_TYPE],
+      emits = ['data_event', MESH_TYPES.ledger],
       welcome = {},
     } = this.#options;
     const say = (value: object) => this.sendBlob(Buffer.from(JSON.stringify(value)));
@@ -144,9 +144,9 @@ export class RawAgent {
         return;
     }
     const packet = parsePacket(message);
-    if (packet.type === SETTLE_TYPE) {
+    if (packet.type === MESH_TYPES.settle) {
       this.sendBlob(
-        codec.encode(this.packet(packet, { type: LEDGER_TYPE, payload: this.#ledger.toPayload() })),
+        codec.encode(this.packet(packet, { type: MESH_TYPES.ledger, payload: this.#ledger.toPayload() })),
       );
       return;
     }

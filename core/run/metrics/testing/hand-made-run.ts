@@ -1,8 +1,9 @@
 import type { LedgerLine } from '../../../contracts/ledger.ts';
+import { MESH_TYPES } from '../../../contracts/packet.ts';
 import { Link, type LinkCounts } from '../../../hub/link.ts';
 import { plain } from '../../../testing/mesh.ts';
 import type { FrameLink } from '../../../wire/frame-link.ts';
-import { LEDGER_TYPE, type LedgerReport } from '../../../wire/ledger-report.ts';
+import type { LedgerReport } from '../../../wire/ledger-report.ts';
 
 /** A line of one packet: four bytes of length, `payload` bytes that it says, and ten around them. */
 export const lineOf = (payload: number): LedgerLine => ({
@@ -24,7 +25,7 @@ interface HandMade {
 }
 
 /** A link that carries nothing: its counts are written by hand. Its tool has the agent's name. */
-export function linkTo(id: string, { counts, socket, emits = [LEDGER_TYPE] }: HandMade): Link {
+export function linkTo(id: string, { counts, socket, emits = [MESH_TYPES.ledger] }: HandMade): Link {
   const node = { id, tool: `${id}s`, port: 0, secret: '' };
   const none = { linkKey: new Uint8Array(32), runKey: new Uint8Array(32), offers: new Map() };
   const codec = plain.open({ runId: 'test', self: 'hub', peer: id, ...none });
