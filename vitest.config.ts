@@ -37,8 +37,8 @@ export default defineConfig(({ mode }) => ({
     // cores with others has no bound.
     testTimeout: 150_000,
     hookTimeout: 150_000,
-    // What is polled for is another process's or the network's turn, whose time has no bound on a busy machine: 1 s, the default,
-    // may not be enough for a process to start. It costs no time where it comes, and is far below a test's own.
+    // A poll waits for another process or for the network, whose time has no bound on a busy machine: 1 s, the default, may not be
+    // enough for a process to start. The limit costs no time where the event comes, and is far below that of a test.
     expect: { poll: { timeout: 20_000 } },
     // Real processes on a machine that others use: one failure in seven thousand tests is tried again there, and named in the report.
     retry: process.env.CI === 'true' ? 1 : 0,

@@ -85,13 +85,13 @@ export async function planBench(options: BenchOptions): Promise<BenchPlan> {
   const [team] = teams;
   if (team === undefined) throw new Error('a bench has one team');
   findScorer(team.scorer);
-  const { tasks, sha256, pageStarts, notes, language } = await readChosenTasks(options);
+  const { tasks, sha256, pageStarts, notes, isForeign } = await readChosenTasks(options);
   const isRead = team.agents.some((agent) => resolveEngine(team, agent).engine === EMBEDDED);
   const warnings =
-    isRead && language !== undefined && language !== 'English'
+    isRead && isForeign === true
       ? [
           ...notes,
-          `the embedded engine knows English only, and this document looks ${language}: expect a poor answer, or use a model (--engine)`,
+          `the embedded engine knows English only, and this document is in another language: expect a poor answer, or use a model (--engine)`,
         ]
       : notes;
   const out = chooseResultFolder(options.out);

@@ -16,8 +16,8 @@ interface ChosenTasks {
   readonly sha256: string;
   /** Offsets of the pages in the user's document, if it has pages. */
   readonly pageStarts?: readonly number[] | undefined;
-  /** The language that the user's document seems to be in. */
-  readonly language?: string | undefined;
+  /** True if the user's document is in another language than English. */
+  readonly isForeign?: boolean;
   /** Remarks about the document, for the user. */
   readonly notes: readonly string[];
 }
@@ -73,11 +73,11 @@ async function askAboutDocument(
     throw new MeshError('usage', '--document needs a --question about it');
   // Most runs have no document and start faster without the readers.
   const { readUserDocument } = await import('./user-document.ts');
-  const { text: document, pageStarts, notes, language } = await readUserDocument(file);
+  const { text: document, pageStarts, notes, isForeign } = await readUserDocument(file);
   const said = [...notes];
   const truths = answer === undefined ? findTruth(file, question, said) : [answer];
   const task = { taskId: path.basename(file), question, document, truths, category: 'text' };
-  return { ...toTaskList(task), pageStarts, language, notes: said };
+  return { ...toTaskList(task), pageStarts, isForeign, notes: said };
 }
 
 function toTaskList(task: Question): Pick<ChosenTasks, 'tasks' | 'sha256'> {

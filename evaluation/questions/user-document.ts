@@ -10,30 +10,17 @@ import { readExtension } from '@gaia-mesh/tools/files/reading/readers.ts';
 import { type Reading, stripFileLine } from '@gaia-mesh/tools/files/reading/reading.ts';
 import { readDocument } from './read-questions.ts';
 
-/** Words that occur in every text of one language, and seldom in texts of another. */
-const COMMON_WORDS: Readonly<Record<string, string>> = {
-  English: 'the of and to in is was that it for with as by from at this are be on not',
-  German: 'der die das und ist nicht ein eine mit von zu den auf für im dem des sich wurde auch',
-  French: 'le la les des et est une un dans pour que qui sur du au de en il par avec',
-  Spanish: 'el la los las y es una un en que por con del para se de al su como más',
-  Italian: 'il la che di è una un per con del della non sono gli nel i le da si al',
-  Portuguese: 'o a os as e é um uma que do da em para com não de no na por se',
-  Dutch: 'de het een en van is dat niet op met voor zijn te in aan werd door ook bij om',
-  Swedish: 'och att det som en är på av för den inte med i till ett var de om han från',
-  Polish: 'i w na się z do jest że nie to jak o po od przez był oraz za ale są',
-};
-
-const SCRIPTS: readonly (readonly [string, RegExp])[] = [
-  ['Japanese', /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
-  ['Chinese', /\p{Script=Han}/gu],
-  ['Korean', /\p{Script=Hangul}/gu],
-  ['Cyrillic', /\p{Script=Cyrillic}/gu],
-  ['Greek', /\p{Script=Greek}/gu],
-  ['Arabic', /\p{Script=Arabic}/gu],
-  ['Hebrew', /\p{Script=Hebrew}/gu],
-  ['Devanagari', /\p{Script=Devanagari}/gu],
-  ['Thai', /\p{Script=Thai}/gu],
-];
+const ENGLISH = new Set(
+  'the of and to in is was that it for with as by from at this are be on not'.split(' '),
+);
+/** Words of other languages in Latin letters that every text has, and that are no words of English. */
+const FOREIGN = new Set(
+  (
+    'der das und ist nicht ein eine mit von zu auf für im dem des sich wurde auch le la les et est une un dans pour que qui sur du au ' +
+    'de en il avec el los las y es una del se lo su al como más di è della sono gli nel os é um uma da em para com não het een van dat ' +
+    'niet op voor zijn te aan werd ook och att det som är av inte till ett w się z jest że nie jak przez był oraz za są'
+  ).split(' '),
+);
 
 const SAMPLE_CHARACTERS = 20_000;
 /** Minimum words for a guess. */
@@ -41,29 +28,19 @@ const MIN_WORDS = 20;
 const MIN_LETTERS = 20;
 /** Minimum share of common words. In prose they are a quarter to a half of all words; in lists and tables, few. */
 const MIN_SHARE = 0.08;
-/** Minimum lead of the best language over the second one, since related languages share many words. */
+/** Minimum lead over English words, since a text may quote another language. */
 const MIN_LEAD = 1.2;
 
-/** Detects the language of a text as an adjective, or its script if that says more. Undefined if neither can be told. */
-export function detectLanguage(text: string): string | undefined {
+/** Tells if a text is in another language than English; false where that cannot be told. */
+function isForeign(text: string): boolean {
   const sample = text.slice(0, SAMPLE_CHARACTERS);
   const letters = sample.match(/\p{L}/gu)?.length ?? 0;
-  if (letters < MIN_LETTERS) return undefined;
-  for (const [name, script] of SCRIPTS) {
-    const share = (sample.match(script)?.length ?? 0) / letters;
-    // Japanese writes many words in Chinese characters.
-    if (share > (name === 'Japanese' ? 0.15 : 0.5)) return name;
-  }
+  if (letters < MIN_LETTERS) return false;
+  if ((sample.match(/\p{Script=Latin}/gu)?.length ?? 0) < letters / 2) return true;
   const words = sample.toLowerCase().match(/\p{L}+/gu) ?? [];
-  if (words.length < MIN_WORDS) return undefined;
-  const [best, second] = Object.entries(COMMON_WORDS)
-    .map(([language, common]) => {
-      const known = new Set(common.split(' '));
-      return { language, share: words.filter((word) => known.has(word)).length / words.length };
-    })
-    .sort((a, b) => b.share - a.share);
-  if (best === undefined || best.share < MIN_SHARE) return undefined;
-  return best.share >= MIN_LEAD * (second?.share ?? 0) ? best.language : undefined;
+  if (words.length < MIN_WORDS) return false;
+  const share = (known: ReadonlySet<string>) => words.filter((word) => known.has(word)).length / words.length;
+  return share(FOREIGN) >= Math.max(MIN_SHARE, MIN_LEAD * share(ENGLISH));
 }
 
 interface UserDocument {
@@ -72,7 +49,8 @@ interface UserDocument {
   readonly pageStarts?: readonly number[] | undefined;
   /** A line about the document, and notes about parts that could not be read. */
   readonly notes: readonly string[];
-  readonly language: string | undefined;
+  /** True if the text is in another language than English. */
+  readonly isForeign: boolean;
 }
 
 type DocumentKind = Extract<Reading['kind'], 'pdf' | 'docx' | 'pptx' | 'html' | 'epub' | 'spreadsheet'>;
@@ -123,18 +101,16 @@ export async function readUserDocument(file: string): Promise<UserDocument> {
       'config',
       `document ${file}: ${bytes} bytes of text; a document has at most ${MAX_DOCUMENT_BYTES}`,
     );
-  const language = detectLanguage(text);
   const facts = [
     kind === undefined ? 'text' : NAMES[kind],
     `${[...text].length.toLocaleString('en')} characters`,
     ...(pages === undefined ? [] : [pages === 1 ? '1 page' : `${pages} pages`]),
-    ...(language === undefined ? [] : [language]),
   ];
   return {
     text,
     pageStarts,
     notes: [`document ${path.basename(file)}: ${facts.join(', ')}`, ...notes],
-    language,
+    isForeign: isForeign(text),
   };
 }
 

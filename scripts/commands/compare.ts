@@ -71,7 +71,7 @@ async function run(given: CompareOptions): Promise<void> {
     try {
       writeAll(report, out);
     } finally {
-      // What was measured for minutes is shown, even if the disk has no room for it.
+      // The result of minutes is shown even if the disk has no room for it.
       if (options.json) printJson(report);
       else printText(`${formatComparison(report)}\n`);
     }

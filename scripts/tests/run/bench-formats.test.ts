@@ -49,14 +49,14 @@ async function ask(name: string, content: string | Uint8Array, ...more: readonly
 
 describe('a document of the user’s', () => {
   test.each<[string, string, () => string | Uint8Array | Promise<Uint8Array>]>([
-    ['scanned.txt', 'PDF, 211 characters, 1 page, English', () => pdfOf([pdfText(SENTENCES)])],
+    ['scanned.txt', 'PDF, 211 characters, 1 page', () => pdfOf([pdfText(SENTENCES)])],
     [
       'bridge.docx',
-      'Word, 213 characters, English',
+      'Word, 213 characters',
       () => docxOf(SENTENCES.map((text) => docxParagraph(text)).join('')),
     ],
-    ['bridge.html', 'HTML, 237 characters, English', () => html(SENTENCES)],
-    ['bridge.epub', 'EPUB, 261 characters, English', epub],
+    ['bridge.html', 'HTML, 237 characters', () => html(SENTENCES)],
+    ['bridge.epub', 'EPUB, 261 characters', epub],
   ])('%s is read as what it is, and stderr says so', async (name, facts, content) => {
     const { code, stdout, stderr } = await ask(name, await content());
     expect(code, stderr).toBe(0);
@@ -77,7 +77,7 @@ describe('a document of the user’s', () => {
     const { code, stderr } = await ask('half.pdf', pdfOf([pdfText(SENTENCES), '']));
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^document half\.pdf: PDF, 211 characters, 2 pages, English\nno text on 1 of these pages \(2\)/,
+      /^document half\.pdf: PDF, 211 characters, 2 pages\nno text on 1 of these pages \(2\)/,
     );
   });
 
@@ -86,7 +86,7 @@ describe('a document of the user’s', () => {
       'Die Brücke wurde am 3. Oktober 1868 eröffnet. Sie ist 240 Meter lang und wurde von den Ingenieuren der Eisenbahn in zwei Jahren gebaut.';
     const { stderr } = await ask('brücke.txt', german);
     expect(stderr).toMatch(
-      /, German\nthe embedded engine knows English only, and this document looks German: /,
+      /the embedded engine knows English only, and this document is in another language: /,
     );
   });
 
