@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { REPLACEMENTS, VERDICTS } from './judge.ts';
+import { VERDICTS } from './judge.ts';
 
 const chance = z.number().min(0).max(1);
 const whole = z.int().nonnegative();
@@ -32,7 +32,9 @@ const messageSchema = z.strictObject({
   detectable: chance
     .nullable()
     .describe('the smallest fall of the chance to 0 that its tries find in four of five analyses'),
-  replaced: z.partialRecord(z.enum(REPLACEMENTS), effectSchema),
+  replaced: z
+    .strictObject({ truth: effectSchema.exactOptional() })
+    .describe('the truth stands in its place, where it was tried'),
   verdict: z.enum(VERDICTS),
 });
 

@@ -9,23 +9,13 @@ import { buildAttempt, createUnsentEnd } from '../attempts/build-attempt.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
 import { openJournal } from '../batch/journal/journal.ts';
 import { findFilesFolder, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
-import {
-  amount,
-  argument,
-  commaList,
-  defineTable,
-  flag,
-  option,
-  text,
-  wholeNumber,
-} from '../plan/option-table.ts';
+import { amount, argument, defineTable, flag, option, text, wholeNumber } from '../plan/option-table.ts';
 import { limitShape, teamNeeds, teamShape } from '../plan/options.ts';
 import { planRun, type RunPlan } from '../plan/run-plan.ts';
 import { hasStore, loadTeams, type PlannedTeam } from '../plan/team-options.ts';
 import { findMissingFiles } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { readQuestionFile } from '../questions/question-rows.ts';
-import { REPLACEMENTS, type Replacement } from './judge.ts';
 import { type RecordedQuestion, readRecordedQuestion } from './recorded-question.ts';
 
 /** The question whose answer is examined, and how. */
@@ -38,7 +28,6 @@ export interface BlamePlan extends RunPlan {
   /** Tries of each branch in the first round. */
   readonly tries: number;
   readonly margin: number;
-  readonly replacements: readonly Replacement[];
   /** The file of branches, which agents read. */
   readonly branches: string;
   /** The page with the findings, and the same as JSON. */
@@ -62,11 +51,6 @@ export const blameTable = defineTable({
       text.optional(),
     ),
     repeat: option('<n>', 'try each branch this many times (default: 5)', wholeNumber.optional()),
-    replace: option(
-      '<names>',
-      'replace messages in these ways as well',
-      commaList.default([...REPLACEMENTS]),
-    ),
     margin: option(
       '<share>',
       'ignore changes of the success rate up to this share',
@@ -155,7 +139,6 @@ export async function blamePlan(options: BlameOptions): Promise<BlamePlan> {
     archive: shortenPath(archive),
     tries,
     margin: options.margin,
-    replacements: parseReplacements(options.replace),
     branches,
     findings: { page: path.join(folder, 'blame.html'), json: path.join(folder, 'blame.json') },
   };
@@ -285,12 +268,4 @@ function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: s
   const end = createUnsentEnd(question, 1, { status: 'answered', answer, elapsedMs: 0, scores: {} });
   const { final_answer, correct } = buildAttempt(end, { question, team, cycle: 1, redact: (text) => text });
   return { text: final_answer, isRight: correct === true };
-}
-
-function parseReplacements(names: readonly string[]): Replacement[] {
-  return names.map((name) => {
-    const known = REPLACEMENTS.find((replacement) => replacement === name);
-    if (known !== undefined) return known;
-    throw new MeshError('usage', `--replace ${name}: expected ${REPLACEMENTS.join(', ')}`);
-  });
 }

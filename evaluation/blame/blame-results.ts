@@ -16,7 +16,6 @@ import {
   type JudgedMessage,
   judge,
   type MessageTallies,
-  REPLACEMENTS,
 } from './judge.ts';
 import type { Message } from './recorded-question.ts';
 import type { Trials } from './trials.ts';
@@ -56,16 +55,10 @@ function countAnswers({ answer }: Examined, results: readonly Attempt[]): Answer
 function listTallies(plan: Examined, trials: Trials): Tallies {
   const tally = (place: number, says: Arm['says']) =>
     countAnswers(plan, trials.read(trials.find(place, says)));
-  const tallies = plan.recorded.messages.map(
-    ({ place }): MessageTallies => ({
-      kept: tally(place, 'kept'),
-      replaced: Object.fromEntries(
-        REPLACEMENTS.map((says) => [says, tally(place, says)] as const).filter(
-          ([, { tries: tried }]) => tried > 0,
-        ),
-      ),
-    }),
-  );
+  const tallies = plan.recorded.messages.map(({ place }): MessageTallies => {
+    const truth = tally(place, 'truth');
+    return { kept: tally(place, 'kept'), replaced: truth.tries > 0 ? { truth } : {} };
+  });
   return { outset: tally(0, 'kept'), tallies };
 }
 
@@ -152,7 +145,7 @@ function describeMessage(
     again: inFile(again),
     own: inFile(own),
     detectable,
-    replaced: Object.fromEntries(Object.entries(replaced).map(([name, effect]) => [name, inFile(effect)])),
+    replaced: replaced.truth === undefined ? {} : { truth: inFile(replaced.truth) },
   };
 }
 

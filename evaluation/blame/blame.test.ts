@@ -41,10 +41,9 @@ async function analyse(chances: readonly Chances[], seed: number, { truth = 0, t
         ...{ ...reply, prompt_tokens: TOKENS - 10, completion_tokens: 10, leads_to: place },
       })),
     },
-    others: [],
     team: 'single',
   };
-  const arms = listArms(recorded, { truth: () => (truth > 0 ? { answer: TRUTH } : undefined) });
+  const arms = listArms(recorded, () => (truth > 0 ? { answer: TRUTH } : undefined));
   const made = new Map<string, Attempt[]>();
   const plan = { recorded, answer: { text: RECORDED, isRight: false }, tries: 5, margin: 0.25 };
   const trials = new Trials(recorded, arms, (taskId) => made.get(taskId) ?? []);

@@ -7,14 +7,14 @@ import type { BatchEnd } from '../batch/batch.ts';
 import { formatAttemptKey } from '../batch/journal/journal.ts';
 import { type RunContext, Runner } from '../batch/runner.ts';
 import { type Question, toAttemptId } from '../questions/question.ts';
-import { type Arm, buildBranchFile, createReplacers, listArms } from './arms.ts';
+import { type Arm, buildBranchFile, listArms, withTruth } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
 import { blameFile, judgeBranches } from './blame-results.ts';
 import { findCulprits, findSuspects } from './judge.ts';
 import { Trials } from './trials.ts';
 
-/** Parts of the bound of tokens: up to each, the search, clearing and the fresh tries may go. The rest is for replacements. */
+/** Parts of the bound of tokens: up to each, the search, clearing and the fresh tries may go. The rest is for the truth. */
 const SHARES = { scan: 0.5, search: 0.65, clear: 0.75, fresh: 0.98, replace: 1 } as const;
 /** Tries of a place in a search that cannot afford to try all of them. */
 const SEARCH_TRIES = 3;
@@ -23,7 +23,7 @@ const LEAST_TRIES = 2;
 
 /**
  * Runs branches of the question and judges its messages: first the places where the chance of a right answer, or of the recorded one,
- * changes; then suspects, with fresh tries, until they are decided; then the replacements of the messages that matter. All together cost less than
+ * changes; then suspects, with fresh tries, until they are decided; then the truth in place of messages. All together cost less than
  * {@link BLAME_LIMITS} allows.
  */
 export async function blame(
@@ -161,22 +161,11 @@ async function confirm(plan: Examined, trials: Trials, ask: Ask): Promise<BatchE
   return FINISHED;
 }
 
-/** Tries replacements: the truth from the last message to the first, as far as it can be afforded, and others where a message matters. */
-async function replace(plan: Examined, trials: Trials, ask: Ask): Promise<BatchEnd> {
+/** Tries the truth in place of messages, from the last one to the first, as far as it can be afforded. */
+function replace(plan: Examined, trials: Trials, ask: Ask): Promise<BatchEnd> {
   const truths = trials.arms.filter(({ says }) => says === 'truth').reverse();
   const isAffordable = (arms: readonly Arm[]) => trials.fit(arms, plan.tries, SHARES.replace) === plan.tries;
-  const end = await ask(takeLongest(truths, isAffordable), plan.tries);
-  if (end.kind !== 'finished') return end;
-  const { messages } = judgeBranches(plan, trials);
-  const matters = new Set(
-    messages.flatMap(({ verdict }, index) =>
-      verdict === 'cannot tell' || verdict === 'no effect' ? [] : [index + 1],
-    ),
-  );
-  const others = trials.arms.filter(
-    ({ says, keep }) => (says === 'other' || says === 'neutral') && matters.has(keep),
-  );
-  return ask(takeLongest(others, isAffordable), plan.tries);
+  return ask(takeLongest(truths, isAffordable), plan.tries);
 }
 
 /**
@@ -215,9 +204,11 @@ export function countBranches({ recorded, tries }: BlamePlan): number {
 }
 
 /** Lists every arm that may be tried. */
-function planArms({ question, recorded, answer, replacements }: BlamePlan): Arm[] {
-  const replacers = createReplacers(question, answer.text, recorded);
-  return listArms(recorded, Object.fromEntries(replacements.map((name) => [name, replacers[name]])));
+function planArms({ question, recorded, answer }: BlamePlan): Arm[] {
+  const [truth] = question.truths;
+  return listArms(recorded, ({ payload }) =>
+    truth === undefined ? undefined : withTruth(payload, answer.text, truth),
+  );
 }
 
 const listAttemptIds = (arm: Arm) =>

@@ -171,16 +171,12 @@ test('suspects are the messages with the largest losses, at most three, of two i
 
 test('the truth in its place counts only for `passed it on`, after correction for the messages at which it was tried', () => {
   const message = (truth: Tally): MessageTallies => ({ kept: { right: 1, tries: 10 }, replaced: { truth } });
-  const other: MessageTallies = {
-    kept: { right: 1, tries: 10 },
-    replaced: { other: { right: 10, tries: 10 }, neutral: { right: 10, tries: 10 } },
-  };
   const verdicts = (messages: MessageTallies[]) =>
     judge({ right: 1, tries: 10 }, messages, [], { margin: MARGIN }).map(({ verdict }) => verdict);
   const better = { right: 6, tries: 10 };
   expect(verdicts([message(better)])).toEqual(['passed it on']);
   expect(verdicts([message(better), message(better)])).toEqual(['cannot tell', 'cannot tell']);
-  expect(verdicts([other])[0]).not.toBe('passed it on');
+  expect(verdicts([{ kept: { right: 1, tries: 10 }, replaced: {} }])[0]).not.toBe('passed it on');
 });
 
 test('what changed the wrong answer is named by how much it changed it', () => {

@@ -2,10 +2,6 @@ import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import { adjustHolm } from '../statistics/inference/holm.ts';
 
-/** Replacements of a message in a branch. */
-export const REPLACEMENTS = ['truth', 'other', 'neutral'] as const;
-export type Replacement = (typeof REPLACEMENTS)[number];
-
 /** Answers of the branches at one place. */
 interface Answers extends Tally {
   /** Answers that are the recorded one, where that is wrong; by default all that are not right. */
@@ -16,8 +12,8 @@ interface Answers extends Tally {
 export interface MessageTallies {
   /** Results with the message as recorded and everything after it live. */
   readonly kept: Answers;
-  /** Results with the message replaced; an entry is missing if the replacement cannot be made or was not tried. */
-  readonly replaced: Partial<Record<Replacement, Tally>>;
+  /** Results with the truth in the place of the message; missing if it cannot be put there, or was not tried. */
+  readonly replaced: { readonly truth?: Tally };
 }
 
 /** Change of the chance of a right answer, −1 to 1, with its 95 % interval. */
@@ -49,7 +45,7 @@ export interface JudgedMessage {
   readonly own: Effect;
   /** The smallest fall of the chance to 0 that its tries find in four of five analyses; null if none. */
   readonly detectable: number | null;
-  readonly replaced: Partial<Record<Replacement, Effect>>;
+  readonly replaced: { readonly truth?: Effect };
   readonly verdict: (typeof VERDICTS)[number];
 }
 
@@ -124,27 +120,21 @@ export function judge(
     messages.slice(index).find(({ kept }) => kept.tries > 0)?.kept ?? { right: 0, tries: 0 };
   const findBefore = (index: number) =>
     messages.slice(0, index).findLast(({ kept }) => kept.tries > 0)?.kept ?? outset;
-  const replaced = REPLACEMENTS.map((name) => {
-    const tried = messages.flatMap(({ replaced: { [name]: instead } }, index) =>
-      instead === undefined ? [] : [{ index, kept: findKept(index), instead }],
-    );
-    const effects = testPairs(tried);
-    return { name, byMessage: new Map(tried.map(({ index }, i) => [index, effects[i]])) };
-  });
+  const tried = messages.flatMap(({ replaced: { truth } }, index) =>
+    truth === undefined ? [] : [{ index, kept: findKept(index), instead: truth }],
+  );
+  const effects = testPairs(tried);
+  const truths = new Map(tried.map(({ index }, at) => [index, effects[at]]));
   const isCalled = (effect: Effect | undefined, level = alpha / looks) =>
     effect !== undefined && (effect.adjustedP ?? 1) < level && effect.low > 0;
   return messages.map((_, index) => {
-    const ofMessage = replaced.flatMap(({ name, byMessage }) => {
-      const effect = byMessage.get(index);
-      return effect === undefined ? [] : [[name, effect] as const];
-    });
     const at = confirmations.findIndex((confirmation) => confirmation.index === index);
-    const tried = confirmations[at] ?? { kept: findKept(index), before: findBefore(index) };
-    const again = confirmed[at] ?? computeEffect(tried.kept, tried.before, null);
-    const own = confirmedOwn[at] ?? computeEffect(toOther(tried.kept), toOther(tried.before), null);
-    const truth = ofMessage.find(([name]) => name === 'truth')?.[1];
+    const judged = confirmations[at] ?? { kept: findKept(index), before: findBefore(index) };
+    const again = confirmed[at] ?? computeEffect(judged.kept, judged.before, null);
+    const own = confirmedOwn[at] ?? computeEffect(toOther(judged.kept), toOther(judged.before), null);
+    const truth = truths.get(index);
     const isSmall = ({ low, high }: Effect) => low > -margin && high < margin;
-    const isRepeated = computeChance(toSame(tried.before)) >= LEAST_REPEATED;
+    const isRepeated = computeChance(toSame(judged.before)) >= LEAST_REPEATED;
     const isNone = isSmall(again) && isSmall(own) && (truth === undefined || isSmall(truth));
     const verdict = isCalled(again)
       ? 'made the answer wrong'
@@ -156,12 +146,12 @@ export function judge(
             ? 'no effect'
             : 'cannot tell';
     return {
-      chance: computeChance(tried.kept),
-      tries: tried.kept.tries,
+      chance: computeChance(judged.kept),
+      tries: judged.kept.tries,
       again,
       own,
-      detectable: findDetectableFall(tried.before.tries, tried.kept.tries, alpha / looks),
-      replaced: Object.fromEntries(ofMessage),
+      detectable: findDetectableFall(judged.before.tries, judged.kept.tries, alpha / looks),
+      replaced: truth === undefined ? {} : { truth },
       verdict,
     };
   });

@@ -28,8 +28,6 @@ export interface RecordedQuestion {
   readonly messages: readonly Message[];
   /** Recorded model replies by agent. */
   readonly replies: Readonly<Record<string, readonly BranchReply[]>>;
-  /** Packets of the run's other questions, as candidates for replacements. */
-  readonly others: readonly BranchPacket[];
   readonly team: string;
 }
 
@@ -55,12 +53,7 @@ export async function readRecordedQuestion(archive: string, taskId: string): Pro
     const sent = parseSentLines(texts.get(`${folder}/${AGENT_LOG}`) ?? '', places);
     replies[id] = parseBranchReplies(asked, taskId, sent);
   }
-  return {
-    messages,
-    replies,
-    others: recording.packets.filter(({ packet }) => packet.task_id !== taskId).map(toBranchPacket),
-    team: recording.header.team,
-  };
+  return { messages, replies, team: recording.header.team };
 }
 
 function listMessages({ packets, header }: Recording, taskId: string): Message[] {

@@ -10,13 +10,6 @@ import { type Column, ResultTable } from './result-table.tsx';
 type Message = BlameFile['messages'][number];
 type Effect = Message['again'];
 
-/** Replacements of a message, in words. */
-const REPLACEMENTS: Readonly<Record<keyof Message['replaced'], string>> = {
-  truth: 'the truth',
-  other: 'another question’s message',
-  neutral: 'a message that says nothing',
-};
-
 /** The search for the message that made an answer wrong. */
 export function BlamePage({ file }: { readonly file: BlameFile }) {
   const { branches, tries, margin, engine, model } = file;
@@ -143,16 +136,14 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
       explain: 'The chance where its sender speaks again instead.',
     },
     { header: 'change and interval', isWide: true, value: ({ again }) => formatEffect(again) },
-    ...(Object.keys(REPLACEMENTS) as (keyof typeof REPLACEMENTS)[]).map(
-      (what): Column<Message> => ({
-        header: what,
-        isNumber: true,
-        isWide: true,
-        value: ({ replaced }) => replaced[what]?.chance ?? null,
-        format: formatPercent,
-        explain: `The chance with ${REPLACEMENTS[what]} instead.`,
-      }),
-    ),
+    {
+      header: 'truth',
+      isNumber: true,
+      isWide: true,
+      value: ({ replaced }) => replaced.truth?.chance ?? null,
+      format: formatPercent,
+      explain: 'The chance with the true answer in its place.',
+    },
   ];
   return (
     <Card title="Messages" nav="Messages" id="messages" about="Open a message to read what it said.">

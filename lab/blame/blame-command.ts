@@ -219,8 +219,6 @@ async function runBlame(setting: Setting, out: string, id: string): Promise<Blam
     id,
     '--out',
     out,
-    '--replace',
-    'truth',
     '--json',
     '--port-base',
     'auto',

@@ -5,7 +5,6 @@ import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
 import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
-import { REPLACEMENTS } from '@gaia-mesh/evaluation/blame/judge.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
 import { formatJson, print, printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -42,10 +41,10 @@ function blameText(file: BlameFile): string {
     '',
     wrapText(file.headline),
     '',
-    formatTable(buildBlameRows(messages), ['other', 'neutral', 'own', 'to', 'interval']),
+    formatTable(buildBlameRows(messages), ['own', 'to', 'interval']),
     '',
     wrapText(
-      `Asked again, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance when the messages up to this one are replayed. Again: the chance when its sender answers anew instead, with the change and its 95 % interval. ${REPLACEMENTS.join(', ')}: the chance with that text in its place. Own: the chance of another answer than the recorded one when its sender answers anew. No effect: changes of less than ${formatDecimals(margin, 2)}. Suspects are judged by fresh tries alone.`,
+      `Asked again, the question is answered right in ${formatPercent(outset.chance)} of ${outset.tries} tries. Right: the chance when the messages up to this one are replayed. Again: the chance when its sender answers anew instead, with the change and its 95 % interval. Truth: the chance with the true answer in its place. Own: the chance of another answer than the recorded one when its sender answers anew. No effect: changes of less than ${formatDecimals(margin, 2)}. Suspects are judged by fresh tries alone.`,
     ),
     `${count(branches.asked)} branches, ${count(branches.failed)} without an answer; ${formatTokens(branches)}${cost}`,
     ...(branches.departed === 0
@@ -68,18 +67,7 @@ function formatTokens({ tokens, own_tokens }: BlameFile['branches']): string {
 }
 
 function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
-  const heading = [
-    'message',
-    'from',
-    'to',
-    'type',
-    'right',
-    'again',
-    'interval',
-    'own',
-    ...REPLACEMENTS,
-    'verdict',
-  ];
+  const heading = ['message', 'from', 'to', 'type', 'right', 'again', 'interval', 'own', 'truth', 'verdict'];
   return [
     heading,
     ...messages.map(({ place, from, to, type, chance, again, own, replaced, verdict }) => [
@@ -91,10 +79,7 @@ function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
       formatPercent(again.chance),
       formatDifference(again),
       formatPercent(own.chance),
-      ...REPLACEMENTS.map((name) => {
-        const effect = replaced[name];
-        return effect === undefined ? '–' : formatPercent(effect.chance);
-      }),
+      replaced.truth === undefined ? '–' : formatPercent(replaced.truth.chance),
       verdict,
     ]),
   ];
