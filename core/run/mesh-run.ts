@@ -277,11 +277,13 @@ export class MeshRun {
     await this.#transport.close();
     await this.#agents.stop();
     const { balanced } = metrics.ledger;
+    let recorded = NOT_RECORDED;
     try {
       for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
       this.#emit({ event: 'run_ended', status: metrics.status, balanced });
       this.#log.close();
-      const { whole, text } = write(metrics, await this.#writeRecording(links, decoded, () => isTimeUp()));
+      recorded = await this.#writeRecording(links, decoded, () => isTimeUp());
+      const { whole, text } = write(metrics, recorded);
       this.#tasks.close();
       await archiveRun(this.folder, this.#options, {
         runId: this.runId,
@@ -298,7 +300,7 @@ export class MeshRun {
       this.#unsaved = new MeshError('io', `the run has its figures, but no whole archive: ${fault}`, {
         cause: error,
       });
-      return { ...metrics, ...NOT_RECORDED };
+      return { ...metrics, ...recorded };
     } finally {
       this.folder.release();
     }

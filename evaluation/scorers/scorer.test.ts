@@ -1,7 +1,7 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findScorer, scorerNames } from './scorer.ts';
+import { createTaskScorer, findScorer, scorerNames } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
 
 /** The longest answer that scores. */
@@ -85,16 +85,44 @@ describe.each(scorerNames)('%s', (name) => {
     );
   });
 
-  it('scores an answer at the length bound, in bounded time, and gives nothing for one past it', () => {
+  it('scores an answer at the length bound in bounded time', () => {
     const atBound = '1'.padEnd(MOST_CHARACTERS - 1, ' .,\u3000\0').concat(' ');
     const startMs = cpuMs();
     score(atBound, [atBound]);
     expect(cpuMs() - startMs).toBeLessThan(30_000);
+  }, 60_000);
 
+  it('scores an answer up to the length bound, and gives nothing for one past it', () => {
     const padded = (length: number) => score('Oslo'.padEnd(length, ' '), ['Oslo']);
     expect(Object.values(padded(MOST_CHARACTERS))).toEqual(measures.map((measure) => highest[measure] ?? 1));
     expect(Object.values(padded(MOST_CHARACTERS + 1))).toEqual(measures.map(() => 0));
-  }, 60_000);
+  });
+});
+
+describe('the scorer of a task', () => {
+  const ALWAYS = { exact_match: 1, rouge_l: 1, quality_score: 1, normalized_em: 1, f1: 1 };
+
+  it.each([
+    ['bleu', { bleu: 100 }],
+    ['gaia', { correct: 1 }],
+    ['squad', {}],
+    ['exact_rouge', {}],
+  ])('gives the measures that every result has, and those of %s', (own, more) => {
+    const score = createTaskScorer(own);
+    expect(score({ truths: ['Bergen', 'Oslo'] }, 'Oslo')).toStrictEqual({ ...ALWAYS, ...more });
+    const unknown = score({ truths: [] }, 'Oslo');
+    expect(unknown).toStrictEqual(
+      Object.fromEntries(Object.keys({ ...ALWAYS, ...more }).map((measure) => [measure, null])),
+    );
+  });
+
+  it('is 0 for a missing answer, and refused for a scorer that there is not', () => {
+    expect(createTaskScorer('bleu')({ truths: ['Oslo'] }, null)).toStrictEqual({
+      ...Object.fromEntries(Object.keys(ALWAYS).map((measure) => [measure, 0])),
+      bleu: 0,
+    });
+    expect(() => createTaskScorer('best')).toThrow('unknown scorer "best"');
+  });
 });
 
 it('gives the mean of exact match and ROUGE-L as quality, whichever truths these come from (MP-64)', () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, request as send } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { askTool } from './serve-team.ts';
 import { serveEcho } from './testing/echo-team.ts';
 
 /** Small limits, so that a test reaches each of them. */
@@ -80,6 +81,7 @@ describe('the token', () => {
     ['another scheme', (token) => `Basic ${token}`],
     ['no scheme', (token) => token],
     ['the token behind another', (token) => `Bearer x, Bearer ${token}`],
+    ['the token behind another scheme', (token) => `Basic Bearer ${token}`],
   ];
 
   test.each(wrong)('is compared as a whole at every address: %s opens none', async (_what, header) => {
@@ -355,5 +357,228 @@ describe('what is kept', () => {
       })
       .toBe(true);
     await rpc('CancelTask', { id });
+  });
+});
+
+/** A server of the test's own, since its start is the subject. */
+async function start(given: Parameters<typeof serveEcho>[0] = {}) {
+  const own = await serveEcho(given);
+  onTestFinished(() => own.close());
+  const call = (path: string, sent: Sent = {}) => ask(path, { url: own.url, headers: authorized(), ...sent });
+  const rpcOf = async (path: string, method: string, params: object = {}) =>
+    JSON.parse((await call(path, { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })).text);
+  return { own, call, rpcOf };
+}
+
+describe('a server', () => {
+  const INITIALIZE = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  };
+
+  test('of both protocols names its addresses, and the team at each', async () => {
+    const { own, rpcOf, call } = await start();
+    expect(own).toMatchObject({ mcp: `${own.url}/mcp`, card: `${own.url}${CARD}` });
+    expect((await rpcOf('/mcp', 'initialize', INITIALIZE)).result).toMatchObject({
+      serverInfo: { name: 'echo', version: expect.stringMatching(/^\d+\.\d+/) },
+      instructions: expect.stringContaining('A team that repeats the question. Ask it with the tool'),
+    });
+    const answered = await rpcOf('/a2a/jsonrpc', 'SendMessage', message('Hi'));
+    expect(answered.result.task.artifacts[0].parts[0].text).toBe('You said: Hi');
+    expect(await call('/else')).toMatchObject({
+      status: 404,
+      text: expect.stringContaining(`there is /mcp and ${CARD}`),
+    });
+  });
+
+  test.each([
+    ['1.0', true],
+    ['0.3', false],
+  ])('gives the card of A2A %s to who asks for it, on a connection that ends', async (version, isOwn) => {
+    const { own, call } = await start();
+    const { status, text, headers } = await call(CARD, {
+      method: 'GET',
+      headers: { 'A2A-Version': version },
+    });
+    expect([status, headers]).toEqual([
+      200,
+      expect.objectContaining({ connection: 'close', vary: 'A2A-Version' }),
+    ]);
+    const card = JSON.parse(text);
+    expect(card).toMatchObject({ name: 'echo', description: 'A team that repeats the question' });
+    expect([card.protocolVersion, card.url]).toEqual(
+      isOwn ? [undefined, undefined] : [expect.stringMatching(/^0\.3/), expect.any(String)],
+    );
+    expect(text).toContain(`"${own.url}/a2a/jsonrpc"`);
+    expect(text).toContain('earer');
+  });
+
+  test('leads from the address of a card of A2A 0.3 to the card, and from there alone', async () => {
+    const { call } = await start();
+    const old = '/.well-known/agent.json';
+    expect(await call(old, { method: 'GET', headers: {} })).toMatchObject({
+      status: 308,
+      text: '',
+      headers: { location: CARD },
+    });
+    expect((await call(old)).status).toBe(404);
+    expect((await call(old, { headers: {} })).status).toBe(401);
+    expect((await call(CARD, { headers: {} })).status).toBe(401);
+  });
+
+  test('of MCP alone has no card, and says what there is', async () => {
+    const { own, call, rpcOf } = await start({ a2a: false });
+    expect(own.card).toBeUndefined();
+    expect((await rpcOf('/mcp', 'initialize', INITIALIZE)).result.serverInfo.name).toBe('echo');
+    for (const path of [CARD, '/.well-known/agent.json'])
+      expect((await call(path, { method: 'GET', headers: {} })).status).toBe(401);
+    for (const [path, method] of [
+      [CARD, 'GET'],
+      ['/.well-known/agent.json', 'GET'],
+      ['/a2a/jsonrpc', 'POST'],
+    ] as const) {
+      const { status, text } = await call(path, { method });
+      expect([status, text]).toEqual([404, expect.stringMatching(/there is \/mcp"?}?$/)]);
+    }
+  });
+
+  test('of A2A alone has no MCP, and says what there is', async () => {
+    const { own, call } = await start({ mcp: 'stdio' });
+    expect(own.mcp).toBeUndefined();
+    const { status, text } = await call('/mcp', { body: PING });
+    expect([status, text]).toEqual([
+      404,
+      expect.stringMatching(/there is \/\.well-known\/agent-card\.json"?}?$/),
+    ]);
+  });
+
+  test('goes by the address that it listens on, besides those of the loopback', async () => {
+    const { call } = await start({ listen: '127.0.0.3' });
+    const status = async (host: string) =>
+      (await call('/mcp', { headers: authorized({ Host: host }), body: PING })).status;
+    expect([await status('127.0.0.3:80'), await status('localhost'), await status('127.0.0.4')]).toEqual([
+      200, 200, 403,
+    ]);
+  });
+
+  test('repeats no more than 64 characters of a name that is not its own, and asks for no token then', async () => {
+    const { call } = await start();
+    const long = `${'x'.repeat(64)}yz`;
+    for (const headers of [{ Host: long }, { Origin: `http://${long}` }]) {
+      const refused = await call('/mcp', { headers: authorized(headers), body: PING });
+      expect(refused.status).toBe(403);
+      expect(refused.text).not.toContain('yz');
+      expect(refused.text).toContain('x'.repeat(57));
+      expect(refused.headers).not.toHaveProperty('www-authenticate');
+    }
+  });
+
+  test('takes bodies up to its own bound', async () => {
+    const { call } = await start({ limits: { tasks: 4, waiting: 16, bytes: 100 } });
+    const most = 6 * 100 + 64 * 1024;
+    expect((await call('/mcp', { body: PING.padEnd(most) })).status).toBe(200);
+    expect((await call('/mcp', { body: PING.padEnd(most + 1) })).status).toBe(413);
+    expect((await call('/a2a/jsonrpc', { body: PING.padEnd(most + 1) })).status).toBe(413);
+  });
+
+  test('takes webhooks on this machine and on the hosts that its user named', async () => {
+    const { rpcOf } = await start({ pushTo: ['Hooks.Example'] });
+    const taskId = (await rpcOf('/a2a/jsonrpc', 'SendMessage', message('Q'))).result.task.id;
+    const add = (url: string) =>
+      rpcOf('/a2a/jsonrpc', 'CreateTaskPushNotificationConfig', { taskId, id: url, url });
+    for (const url of ['http://hooks.example/a', 'http://127.0.0.1:9/', 'http://localhost:9/'])
+      expect(await add(url), url).toHaveProperty('result');
+    for (const url of ['http://other.example/', 'http://hooks.example.other/', 'http://10.0.0.1/'])
+      expect(await add(url), url).toHaveProperty('error');
+  });
+
+  test('that is closed breaks off its tasks, and answers no more', async () => {
+    const { own, call, rpcOf } = await start();
+    await rpcOf('/a2a/jsonrpc', 'SendMessage', message('wait', { returnImmediately: true }));
+    await own.close();
+    await expect(call('/mcp', { body: PING })).rejects.toThrow(/ECONNREFUSED|hang up/);
+  });
+});
+
+describe('the tool that asks a team', () => {
+  const answered = {
+    answer: 'Paris',
+    status: 'answered' as const,
+    task_id: 'ask-1',
+    elapsed_ms: 1,
+    packets: 2,
+    bytes: 3,
+    tokens: 4,
+    model_calls: 5,
+    cost_usd: null,
+  };
+  type Ask = Parameters<typeof askTool>[0]['ask'];
+  const call = (team: Ask, args: object = { question: 'Q' }, progress = async () => undefined as undefined) =>
+    askTool({ name: 'team', ask: team }, 'A team').call(
+      args as never,
+      {
+        signal: new AbortController().signal,
+        progress,
+      } as never,
+    );
+
+  test('gives the answer as text and as data, after the progress in its order', async () => {
+    const told: unknown[] = [];
+    const progress = async (...words: unknown[]) => void told.push(words);
+    const result = await call(
+      async (_request, _signal, onProgress) => {
+        onProgress({ packets: 1, agent: '0', type: 'a' });
+        onProgress({ packets: 2, agent: '1', type: 'b' });
+        return answered;
+      },
+      undefined,
+      progress as never,
+    );
+    expect(result).toEqual({ content: [{ type: 'text', text: 'Paris' }], structuredContent: answered });
+    expect(told).toEqual([
+      [1, undefined, 'agent 0 sent a (packet 1)'],
+      [2, undefined, 'agent 1 sent b (packet 2)'],
+    ]);
+  });
+
+  test('gives an empty text for an answer of nothing, and an answer although its progress is not read', async () => {
+    const asking: Ask = async (_request, _signal, onProgress) => {
+      onProgress({ packets: 1, agent: '0', type: 'a' });
+      return { ...answered, answer: null };
+    };
+    const result = await call(asking, undefined, () => Promise.reject(new Error('gone')));
+    expect(result).toMatchObject({ content: [{ type: 'text', text: '' }] });
+    expect(result).not.toHaveProperty('isError');
+  });
+
+  test.each([
+    ['failed', 'no key', 'failed: no key'],
+    ['timeout', undefined, 'timeout: no answer'],
+  ] as const)('says in words and data that a task has %s', async (status, reason, text) => {
+    const end = { ...answered, status, reason, answer: null };
+    expect(await call(async () => end)).toEqual({
+      content: [{ type: 'text', text }],
+      isError: true,
+      structuredContent: end,
+    });
+  });
+
+  test('says what is wrong with its arguments, and why it could not ask', async () => {
+    const refuse: Ask = () => Promise.reject(new Error('the team is busy'));
+    expect(await call(refuse)).toEqual({
+      content: [{ type: 'text', text: 'the team is busy' }],
+      isError: true,
+    });
+    for (const args of [
+      {},
+      { question: ' ' },
+      { question: 'x'.repeat(64 * 1024 + 1) },
+      { question: 'Q', more: 1 },
+    ])
+      expect(await call(refuse, args)).toEqual({
+        content: [{ type: 'text', text: expect.stringMatching(/^arguments: /) }],
+        isError: true,
+      });
   });
 });

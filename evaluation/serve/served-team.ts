@@ -107,6 +107,11 @@ export class ServedTeam {
     return this.#mesh.folder.archiveFile;
   }
 
+  /** The fault for which the results of all tasks are not whole, once the team has ended. */
+  get unsaved(): MeshError | undefined {
+    return this.#mesh.unsaved;
+  }
+
   /** Stops the agents and writes the results of all tasks. */
   close(): Promise<RunMetrics> {
     this.#attempts.close();

@@ -83,6 +83,10 @@ async function run(options: ServeOptions): Promise<void> {
   } finally {
     await serving?.close();
     const metrics = await served.close();
+    if (served.unsaved !== undefined) {
+      printError(`gaia-mesh: ${served.unsaved.message}`);
+      process.exitCode = EXIT.failed;
+    }
     if (!options.quiet)
       printError(
         `${metrics.answered} of ${metrics.tasks} tasks were answered. See ${shortenPath(path.join(out, 'metrics.json'))}`,
