@@ -49,7 +49,7 @@ export interface BatchData {
 }
 
 /** A team with its figures, and the resources that it used, with those of cached answers if they are known. */
-export interface TeamFigures {
+interface TeamFigures {
   readonly name: string;
   readonly summary: TeamSummary;
   readonly use: ReturnType<typeof findKnownUse>;

@@ -1,25 +1,46 @@
 import { type ComponentChildren, render } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { FolderPlace, PageContent, PageOrigin } from '../report/page-data.ts';
+import type { FolderPlace, PageContent, PageOrigin, ReportData } from '../report/page-data.ts';
+import { BlamePage } from './blame-page.tsx';
+import { ComparisonPage } from './comparison/comparison-page.tsx';
 import { formatCounted, formatDate, showHidden, toLine } from './format.ts';
 import { LivePage } from './live/live-page.tsx';
 import { Notes, Title } from './parts.tsx';
-import { ResultPage } from './result-page.tsx';
 import { type Column, ResultTable, Verdict } from './result-table.tsx';
+import { RunPage } from './run/run-page.tsx';
+import { TeamsPage } from './teams/teams-page.tsx';
 
 /** A whole page, with a running command, a folder of results or one result. */
 function App({ data }: { readonly data: PageContent & PageOrigin }) {
   return (
     <Shell origin={data}>
       {data.kind === 'live' ? (
-        <LivePage title={data.title} />
+        <LivePage title={data.title} showReport={showReport} />
       ) : data.kind === 'folder' ? (
         <FolderPage page={data} />
       ) : (
-        <ResultPage report={data} />
+        showReport(data)
       )}
     </Shell>
   );
+}
+
+/** Shows a result from its file. */
+function showReport(report: ReportData) {
+  switch (report.kind) {
+    case 'run':
+      return <RunPage run={report.run} />;
+    case 'batch':
+      return <TeamsPage file={report.batch.comparison} batch={report.batch} />;
+    case 'blame':
+      return <BlamePage file={report.blame} />;
+    case 'comparison':
+      return report.comparison.kind === 'teams' ? (
+        <TeamsPage file={report.comparison} />
+      ) : (
+        <ComparisonPage file={report.comparison} />
+      );
+  }
 }
 
 interface ShellProps {

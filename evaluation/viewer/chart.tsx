@@ -61,18 +61,6 @@ export function listLogTicks(low: number, high: number, most: number): number[] 
   return ticks.filter((_, index) => index % stride === 0);
 }
 
-/** Lists round ratios around 1 with enough distance between them to be readable. */
-export function listRatioTicks(low: number, high: number): number[] {
-  const wide = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1000];
-  const near = [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 2.5];
-  const least = Math.log(high / low) / 7;
-  const ticks: number[] = [];
-  for (const tick of (high / low < 4 ? near : wide).filter((value) => value >= low && value <= high))
-    if (tick === 1 || Math.abs(Math.log(tick)) > least)
-      if (ticks.every((other) => Math.abs(Math.log(tick / other)) > least)) ticks.push(tick);
-  return ticks;
-}
-
 interface Interval {
   readonly at: number;
   readonly low: number;
@@ -137,7 +125,7 @@ export function Forest({ scale, interval, tone }: { scale: ForestScale; interval
   );
 }
 
-export interface BarPart {
+interface BarPart {
   readonly name: string;
   readonly value: number;
   readonly hue: string;

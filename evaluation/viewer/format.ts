@@ -17,21 +17,10 @@ export function formatBytes(bytes: number): string {
   return `${count(bytes)}\u00a0B`;
 }
 
-/** Formats a change: `+12`, `−4`. */
-export function formatSigned(value: number): string {
-  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${count(Math.abs(value))}`;
-}
-
 /** Formats milliseconds as `2.04 ms`, `22.3 ms`, `228 ms` or `12.3 s`. */
 export function formatMs(ms: number): string {
   if (ms >= 10_000) return `${formatDecimals(ms / 1000, 1)}\u00a0s`;
   return `${ms >= 100 ? count(ms) : formatDecimals(ms, ms >= 10 ? 1 : 2)}\u00a0ms`;
-}
-
-/** Formats a moment of a run as `1:02.345`. */
-export function formatClock(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  return `${minutes}:${(ms / 1000 - 60 * minutes).toFixed(3).padStart(6, '0')}`;
 }
 
 export function formatDate(value: string | number): string {

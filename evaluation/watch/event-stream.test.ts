@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { EventFeed, streamEvents } from './event-feed.ts';
+import { EventFeed } from './event-feed.ts';
 
 /** A feed behind a server, and the server's end of its first stream. */
 async function served() {
@@ -10,7 +10,7 @@ async function served() {
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
     responses.push(response);
-    streamEvents(feed, response, Number(request.headers['last-event-id'] ?? 0) + 1);
+    feed.stream(response, Number(request.headers['last-event-id'] ?? 0) + 1);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

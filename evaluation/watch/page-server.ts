@@ -17,7 +17,7 @@ const TOKEN_BYTES = 24;
 const LOOK_EVERY_MS = 200;
 
 /** A request, with its path below the token. */
-export interface PageRequest {
+interface PageRequest {
   /** `''` is the page itself. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -27,10 +27,7 @@ export interface PageRequest {
 }
 
 /** Answers a request; undefined means not found. A value is sent as JSON, a page as HTML. */
-export type Answer =
-  | { readonly json: unknown }
-  | { readonly html: string; readonly policy: string }
-  | 'streams';
+type Answer = { readonly json: unknown } | { readonly html: string; readonly policy: string } | 'streams';
 type Answerer = (request: PageRequest) => Promise<Answer | undefined> | Answer | undefined;
 
 /** Headers of every response: browsers may not store it, frame it, or read it from another page. */

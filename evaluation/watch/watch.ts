@@ -8,9 +8,11 @@ import { fillPage } from '../report/page-html.ts';
 import type { ResultFile } from '../report/report.ts';
 import { printError } from '../terminal/print.ts';
 import { LiveDetails } from './details.ts';
-import { EventFeed, streamEvents } from './event-feed.ts';
+import { EventFeed } from './event-feed.ts';
 import { openInBrowser } from './open-in-browser.ts';
-import { type Answer, type PageRequest, PageServer } from './page-server.ts';
+import { PageServer } from './page-server.ts';
+
+type Answerer = Parameters<typeof PageServer.start>[1];
 
 /** Milliseconds in which a reloaded page is back. */
 const RELOAD_MS = 2_000;
@@ -58,14 +60,14 @@ export class Watch {
   /** Answers a request of the page; undefined for an unknown path. */
   async #answer(
     title: string,
-    { path, query, lastEventId, response }: PageRequest,
-  ): Promise<Answer | undefined> {
+    { path, query, lastEventId, response }: Parameters<Answerer>[0],
+  ): Promise<Awaited<ReturnType<Answerer>>> {
     const read = (name: string) => query.get(name) ?? '';
     switch (path) {
       case '':
         return fillPage({ kind: 'live', title });
       case 'events':
-        streamEvents(this.feed, response, lastEventId + 1);
+        this.feed.stream(response, lastEventId + 1);
         return 'streams';
       case 'log': {
         const log = await this.#details.log(read('run'), read('agent'));

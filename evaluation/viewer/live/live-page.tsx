@@ -1,12 +1,12 @@
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../report/page-data.ts';
 import { computeMedian } from '../../statistics/inference/quantile.ts';
 import { count } from '../../terminal/table.ts';
-import { formatBytes, formatClock, formatMs, toLine, UNKNOWN } from '../format.ts';
+import { formatBytes, formatMs, toLine, UNKNOWN } from '../format.ts';
 import { Card, type Fact, Facts, Notes, Title } from '../parts.tsx';
 import { judgeAnswer, QuestionsCard } from '../questions.tsx';
-import { ResultPage } from '../result-page.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
 import { AgentsCard } from '../run/agents.tsx';
 import { Packets } from '../run/packets.tsx';
@@ -16,7 +16,14 @@ import { LiveState } from './state.ts';
 const DRAW_EVERY_MS = 250;
 
 /** The page of a running command, which shows its events and at the end its result. */
-export function LivePage({ title }: { readonly title: string }) {
+export function LivePage({
+  title,
+  showReport,
+}: {
+  readonly title: string;
+  /** Shows the result at the end. */
+  readonly showReport: (report: ReportData) => ComponentChildren;
+}) {
   const { current: state } = useRef(new LiveState());
   const [, setDrawn] = useState(0);
   const [isConnected, setConnected] = useState(false);
@@ -33,7 +40,7 @@ export function LivePage({ title }: { readonly title: string }) {
       setReport(`The report cannot be shown: ${error}`),
     );
   }, [isOver]);
-  if (report !== null && typeof report !== 'string') return <ResultPage report={report} />;
+  if (report !== null && typeof report !== 'string') return <>{showReport(report)}</>;
   const status = `${isPaused ? 'paused' : (state.end ?? (isConnected ? 'running' : 'not connected'))} · ${formatProgress(state)}`;
   return (
     <>
@@ -136,6 +143,12 @@ function follow(state: LiveState, onConnection: (is: boolean) => void, draw: () 
     stream.close();
     clearTimeout(waiting);
   };
+}
+
+/** Formats a moment of a run as `1:02.345`. */
+function formatClock(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  return `${minutes}:${(ms / 1000 - 60 * minutes).toFixed(3).padStart(6, '0')}`;
 }
 
 function nameRun({ team, adapter, engine }: RunEvent<'run_began'>): string {

@@ -1,4 +1,4 @@
-import type { TeamFigures } from '../../report/page-data.ts';
+import type { BatchData } from '../../report/page-data.ts';
 import { nameChange } from '../../results/cycles.ts';
 import type { Figures } from '../../results/figures.ts';
 import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
@@ -7,6 +7,7 @@ import { toLine, UNKNOWN } from '../format.ts';
 import { Card } from '../parts.tsx';
 import { type Column, ResultTable } from '../result-table.tsx';
 
+type TeamFigures = BatchData['teams'][number];
 type Summary = TeamFigures['summary'];
 
 /** A figure of every team. A figure that no team has is left out. */

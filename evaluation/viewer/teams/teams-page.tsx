@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { RightVerdict, TeamsComparison } from '../../compare/comparison-file.ts';
 import { describeNullTest, describePlayed } from '../../compare/comparison-text.ts';
 import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-columns.ts';
-import type { BatchData, TeamFigures } from '../../report/page-data.ts';
+import type { BatchData } from '../../report/page-data.ts';
 import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
 import { Bar, Forest, ForestAxis } from '../chart.tsx';
@@ -248,7 +248,7 @@ function CostCard({ teams }: Pick<BatchData, 'teams'>) {
 const MEASURES = { cost: 'dollars', tokens: 'tokens', bytes: 'bytes' } as const;
 
 /** Names the teams that no other team beats at a lower cost; returns an empty text if costs are not known. */
-function describeChoice(teams: readonly TeamFigures[]): string {
+function describeChoice(teams: BatchData['teams']): string {
   const measure = (['cost', 'tokens', 'bytes'] as const).find((key) =>
     teams.every(({ use }) => (use.perRight[key] ?? 0) > 0),
   );
