@@ -25,15 +25,7 @@ export interface TeamSummary extends Figures, WorkFigures {
   /** Means over the scored questions by k: at least one of k attempts right, and all of them right. */
   readonly pass_at?: Readonly<Record<string, number>> | undefined;
   readonly pass_hat?: Readonly<Record<string, number>> | undefined;
-  /**
-   * `pass_hat` for questions at which agents really talked in every attempt: a cached answer is as right in every attempt as in
-   * the first.
-   */
-  readonly pass_hat_talked?: { readonly questions: number; readonly by: Readonly<Record<string, number>> };
 }
-
-/** Minimum packets of a conversation. With fewer, the only packet is the answer. */
-const PACKETS_OF_TALK = 2;
 
 /** Figures of a team's attempts; the summaries of `gaia` and `bench` are written from it. */
 export interface Summary {
@@ -67,7 +59,6 @@ export function summarize(
   const cycles: CycleSummary[] = [];
   const rightTimes = new Map<string, number>();
   const rightFirst = new Set<string>();
-  const talks = new Map<string, number>();
   let before: { figures: Figures; rights: Rights } | undefined;
   for (let cycle = 1; cycle <= repeat; cycle++) {
     const sum = cycle === 1 ? first : new AttemptSum();
@@ -95,8 +86,6 @@ export function summarize(
         isConfident ||= result?.confidence !== undefined;
       }
       if (cycle === 1 && correct) rightFirst.add(taskId);
-      if (result !== undefined && !result.cached && result.pkt_cnt >= PACKETS_OF_TALK)
-        talks.set(taskId, (talks.get(taskId) ?? 0) + 1);
       rights.set(taskId, { category, correct });
       rightTimes.set(taskId, (rightTimes.get(taskId) ?? 0) + (correct ? 1 : 0));
     }
@@ -115,7 +104,6 @@ export function summarize(
           repeats: clusterFigures(repeats.figures(), rightTimes, rightFirst, repeat - 1),
           cycles,
           ...computePasses([...rightTimes.values()], repeat),
-          pass_hat_talked: countTalkPasses(rightTimes, talks, repeat),
         }
       : {}),
   };
@@ -142,21 +130,6 @@ function clusterFigures(
   if (figures.accuracy === null) return figures;
   const right = [...rightTimes].map(([taskId, times]) => times - (rightFirst.has(taskId) ? 1 : 0));
   return { ...figures, ...computeClusteredInterval(right, attempts) };
-}
-
-function countTalkPasses(
-  rightTimes: ReadonlyMap<string, number>,
-  talks: ReadonlyMap<string, number>,
-  repeat: number,
-): NonNullable<TeamSummary['pass_hat_talked']> {
-  const talked = [...rightTimes].filter(([taskId]) => talks.get(taskId) === repeat);
-  return {
-    questions: talked.length,
-    by: computePasses(
-      talked.map(([, times]) => times),
-      repeat,
-    ).pass_hat,
-  };
 }
 
 function computePasses(

@@ -141,7 +141,7 @@ function listNotes(name: string, team: TeamSummary): string[] {
   return lines.map((line) => cutIndentedLine(line));
 }
 
-export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talked }: TeamSummary): string[] {
+export function formatCycles({ cycles, pass_at, pass_hat }: TeamSummary): string[] {
   if (cycles === undefined) return [];
   const passes = (by: Readonly<Record<string, number>>) =>
     Object.entries(by)
@@ -158,9 +158,6 @@ export function formatCycles({ cycles, pass_at, pass_hat, pass_hat_talked: talke
     ...(pass_at === undefined || pass_hat === undefined
       ? []
       : [`  pass@k ${passes(pass_at)}`, `  pass^k ${passes(pass_hat)}`]),
-    ...(talked === undefined || talked.questions === 0
-      ? []
-      : [`  pass^k where agents talked (${count(talked.questions)}) ${passes(talked.by)}`]),
   ].map(cutIndentedLine);
 }
 
