@@ -21,12 +21,8 @@ import { createWitness, type Temper } from './witness.ts';
 
 const blameTable = defineTable({
   options: z.object({
-    trials: option('<n>', 'plant this many lies, and make as many honest runs', wholeNumber.default(10)),
-    only: option(
-      '<text>',
-      'run only settings with this in their name, e.g. embedded, or witness panel',
-      text.default(''),
-    ),
+    trials: option('<n>', 'plant this many lies beside as many honest runs', wholeNumber.default(10)),
+    only: option('<text>', 'run settings whose name has this, e.g. witness panel', text.default('')),
     json: flag('print the results as one JSON value'),
     write: flag('write docs/results/blame.md'),
   }),

@@ -41,15 +41,12 @@ const perfTable = defineTable({
     json: flag('print the figures as JSON'),
     write: flag('write docs/results/runs.md (with --relay: docs/results/relay.md)'),
     /** True measures only the relay, with all its loads; undefined includes its quick loads. */
-    relay: option(
-      undefined,
-      'measure only the relay, in full: as a run uses it, and flooded beside installed brokers',
-      z.boolean().optional(),
-      { no: 'leave out the relay' },
-    ),
-    watch: flag('measure only the cost of a page that follows a run, in pairs of batches'),
-    rounds: option('<n>', 'run this many rounds, each target once in each', wholeNumber.optional()),
-    quick: flag('with --relay: four agents and small packets only, as without it'),
+    relay: option(undefined, 'measure only the relay, beside installed brokers', z.boolean().optional(), {
+      no: 'leave out the relay',
+    }),
+    watch: flag('measure only the cost of the live page'),
+    rounds: option('<n>', 'measure each target in this many rounds', wholeNumber.optional()),
+    quick: flag('with --relay: measure four agents and small packets only'),
   }),
 });
 
@@ -161,7 +158,7 @@ async function measureTaskRate(options: readonly string[]): Promise<number> {
   return summarySchema.parse(JSON.parse(stdout)).tasks_per_s;
 }
 
-/** A program that reads events and leaves at the last one, so that the run ends. */
+/** A program that reads events until the last one, so that the run ends. */
 const READER = `
 const leave = new AbortController();
 const { body } = await fetch(process.argv[1], { signal: leave.signal });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,7 +20,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { useRunFolder } from '../measure/bench-runs.ts';
 import { createPublisher } from '../measure/publish.ts';
-import { type HeldOutFigures, measureHeldOut } from './held-out.ts';
+import { measureHeldOut } from './held-out.ts';
 import { cutChunks, readQuestions, scoreSquad } from './read-questions.ts';
 import { loadWtqData } from './wtq-data.ts';
 
@@ -28,15 +28,11 @@ const run = promisify(execFile);
 
 const embeddedTable = defineTable({
   options: z.object({
-    wtq: option('<dir>', 'folder with train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions', text),
-    weights: option(
-      '<files...>',
-      'what lab:train made with --split 1, and with 2 and 3, in this order',
-      texts,
-    ),
-    qa: option('<file>', 'labelled questions about texts, for development', text),
+    wtq: option('<dir>', 'read train.jsonl.gz and tables.jsonl.gz of WikiTableQuestions here', text),
+    weights: option('<files...>', 'use the weights of lab:train --split 1, 2 and 3, in order', texts),
+    qa: option('<file>', 'read labelled questions about texts from this file', text),
     write: flag('write the figures to docs/results/embedded.md'),
-    json: flag('print them as one JSON value'),
+    json: flag('print the figures as JSON'),
   }),
 });
 
@@ -97,7 +93,6 @@ async function measure(options: z.output<typeof embeddedTable.options>): Promise
       as_they_ship: await measureSamples('questions.jsonl', folder),
       in_other_words: await measureSamples('other-words.jsonl', folder),
     })),
-    lines: countSourceLines(),
   };
   await publish({ report, text: formatReport(report), part: buildEmbeddedPart(report) });
 }
@@ -109,12 +104,11 @@ interface Samples {
 }
 
 interface Report {
-  readonly tables: readonly (HeldOutFigures & { readonly split: number })[];
+  readonly tables: readonly (ReturnType<typeof measureHeldOut> & { readonly split: number })[];
   readonly texts: Readonly<Record<string, ReaderFigures>>;
   /** Time of a new process up to its first answer. */
   readonly start: { readonly ms: number; readonly cpu_ms: number };
   readonly samples: { readonly as_they_ship: Samples; readonly in_other_words: Samples };
-  readonly lines: Readonly<Record<string, number>>;
 }
 
 const STARTS = 5;
@@ -162,32 +156,10 @@ async function measureSamples(name: string, folder: string): Promise<Samples> {
   return summarySchema.parse(JSON.parse(stdout)).teams.react;
 }
 
-/** Folders whose lines of source are counted, without tests. */
-const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  'parser of questions about tables': ['tools/tables'],
-  'seat of a model': ['tools/engines/embedded'],
-  'reader of texts': ['tools/reader', 'tools/reader/features', 'tools/reader/language'],
-  training: ['lab/training'],
-};
-
-function countSourceLines(): Record<string, number> {
-  const inFile = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
-  const inFolderOf = (folder: string) =>
-    readdirSync(path.join(codeFolder, folder))
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .reduce((sum, name) => sum + inFile(path.join(codeFolder, folder, name)), 0);
-  return Object.fromEntries(
-    Object.entries(FOLDERS).map(([what, folders]) => [
-      what,
-      folders.reduce((sum, folder) => sum + inFolderOf(folder), 0),
-    ]),
-  );
-}
-
 const formatShare = (value: number | null) => (value === null ? '–' : formatPercent(value));
 
 function formatTableRows({ tables }: Report): string[][] {
-  const row = (what: string, of: (figures: HeldOutFigures) => string) => [what, ...tables.map(of)];
+  const row = (what: string, of: (figures: Report['tables'][number]) => string) => [what, ...tables.map(of)];
   return [
     ['', ...tables.map(({ split }) => `split ${split}`)],
     row('questions', ({ questions }) => count(questions)),
@@ -244,12 +216,10 @@ function formatReport(report: Report): string {
     formatTable([TEXT_HEAD, ...formatTextRows(report)]),
     formatTable([SAMPLE_HEAD, ...formatSampleRows(report)]),
     formatStart(report),
-    `lines: ${JSON.stringify(report.lines)}`,
   ].join('\n');
 }
 
 function buildEmbeddedPart(report: Report) {
-  const lines = Object.entries(report.lines).map(([what, sum]) => `${what} ${count(sum)}`);
   return {
     facts: `WikiTableQuestions, development parts of the official splits, each with weights that have not seen it`,
     limits: [
@@ -274,8 +244,8 @@ The second wording was written before the engine was asked it. Team \`react\`, t
 
 ${formatMarkdownTable([SAMPLE_HEAD, ...formatSampleRows(report)])}
 
-## Size and start
+## Start
 
-${formatStart(report)} Lines of sources, tests aside: ${lines.join(', ')}.`,
+${formatStart(report)}`,
   };
 }

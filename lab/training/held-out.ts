@@ -23,7 +23,7 @@ interface Ranked {
   readonly cpuMs: number;
 }
 
-export interface HeldOutFigures extends CalibrationFigures {
+interface HeldOutFigures extends CalibrationFigures {
   readonly questions: number;
   /** Share of right answers when the most probable one is always given. */
   readonly accuracy: number;
