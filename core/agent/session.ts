@@ -20,11 +20,10 @@ import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { AgentLedger } from '../wire/ledger-report.ts';
 import type { Outbox } from './outbox.ts';
-import { PacketSender, type Sendable } from './packet-sender.ts';
 import { type Received, Requests } from './requests.ts';
 import type { AgentOptions, SessionTerms } from './session-options.ts';
 import { resolveTaskFolder } from './task-files.ts';
-import { Work } from './work.ts';
+import { PacketSender, type Sendable, Work } from './work.ts';
 
 /**
  * Reports to the hub on delivered packets: finished, or in progress. Reports are batched, since each costs an

@@ -5,12 +5,13 @@ import {
   type CalibrationFigures,
 } from '@gaia-mesh/evaluation/statistics/answers/calibration.ts';
 import {
+  computeChance,
+  computeChanceFactors,
   isGiven,
   MIN_TABLE_CHANCE,
   rankAnswers,
   type TableAnswer,
 } from '@gaia-mesh/tools/tables/answer-table.ts';
-import { computeChance, computeChanceFactors } from '@gaia-mesh/tools/tables/calibration.ts';
 import type { Table } from '@gaia-mesh/tools/tables/table.ts';
 import type { TableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import type { WtqQuestion } from './wtq-data.ts';

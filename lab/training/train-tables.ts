@@ -11,12 +11,12 @@ import { parseArgs } from 'node:util';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { isWtqMatch, parseWtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
 import { parseTableQuestion } from '@gaia-mesh/tools/tables/anchors.ts';
-import { FEATURE_BITS } from '@gaia-mesh/tools/tables/features.ts';
 import {
   buildProgramSpace,
   computeProbabilities,
   type FactoredPrograms,
-} from '@gaia-mesh/tools/tables/ranked-programs.ts';
+} from '@gaia-mesh/tools/tables/answer-table.ts';
+import { FEATURE_BITS } from '@gaia-mesh/tools/tables/features.ts';
 import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import { fitCalibration, measureHeldOut, rankWithOthers } from './held-out.ts';
 import { loadWtqData, type WtqQuestion } from './wtq-data.ts';

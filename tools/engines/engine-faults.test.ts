@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../fixtures/model-server.ts';
-import type { Pace } from '../http/retry.ts';
+import type { Pace } from '../http/service.ts';
 import { loadEngine } from './registry.ts';
 import {
   expectFailure,

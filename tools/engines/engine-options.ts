@@ -1,5 +1,5 @@
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Pace } from '../http/retry.ts';
+import type { Pace } from '../http/service.ts';
 import type { ModelCapabilities } from './capabilities.ts';
 import type { Permits } from './permits.ts';
 import type { Environment } from './server-kind.ts';

@@ -2,7 +2,7 @@ import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { findNonAnswer } from '../answers/clean-answer.ts';
-import { realPace } from '../http/retry.ts';
+import { realPace } from '../http/service.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { chooseRemedy, isOfQuestion } from './http/fault.ts';
 import type { ModelFormat } from './model-format.ts';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ScriptedReply, startModelServer } from '../fixtures/model-server.ts';
-import { realPace } from '../http/retry.ts';
+import { realPace } from '../http/service.ts';
 import { loadEngine, queryModelCapabilities } from './registry.ts';
 import { expectFailure, PROMPT, serve, step, underTest } from './testing/engine-under-test.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { computeBackoffMs, parseRetryAfter } from './retry.ts';
+import { computeBackoffMs, parseRetryAfter } from './service.ts';
 
 const BACKOFF = { firstMs: 500, maxMs: 10_000, maxRetryAfterMs: 60_000 };
 

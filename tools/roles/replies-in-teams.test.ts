@@ -5,7 +5,7 @@ import { MODEL_ENGINES } from '../engines/testing/engine-under-test.ts';
 import { TURNS, type TurnRow } from '../engines/testing/reply-table.ts';
 import type { ModelServerRequest, ScriptedReply } from '../fixtures/model-server.ts';
 import { BREAKS, type Break } from '../fixtures/model-wire.ts';
-import type { Pace } from '../http/retry.ts';
+import type { Pace } from '../http/service.ts';
 import { noServices } from '../tool-services.ts';
 import type { AttemptMemory } from './memory/attempt-memory.ts';
 import { PANEL, planOf, verdict } from './panel/testing/panel.ts';

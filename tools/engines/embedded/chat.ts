@@ -13,8 +13,13 @@ import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
-import { type InboundConversation, parseConversation } from './conversation.ts';
-import { type Call, type Matter, openFiles } from './open-files.ts';
+import {
+  type Call,
+  type InboundConversation,
+  type Matter,
+  openFiles,
+  parseConversation,
+} from './open-files.ts';
 import type { EmbeddedSettings } from './settings.ts';
 import { findCalculation } from './worded-arithmetic.ts';
 

@@ -2,7 +2,7 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { findConnectionFault, findRedirect, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
-import { parseRetryAfter } from '../../http/retry.ts';
+import { parseRetryAfter } from '../../http/service.ts';
 import type { ModelServer } from '../model-format.ts';
 import { type Fault, redact } from './fault.ts';
 import {

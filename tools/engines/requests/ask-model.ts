@@ -2,7 +2,7 @@ import type { ChatMessage, ChatTurn, EngineWork, ModelExchange } from '@gaia-mes
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
-import { computeBackoffMs, type Pace } from '../../http/retry.ts';
+import { computeBackoffMs, type Pace } from '../../http/service.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { ExchangeLimits, Outcome } from '../http/exchange.ts';
 import {

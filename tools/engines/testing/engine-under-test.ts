@@ -17,7 +17,7 @@ import {
   type ModelServerOptions,
   startModelServer,
 } from '../../fixtures/model-server.ts';
-import type { Pace } from '../../http/retry.ts';
+import type { Pace } from '../../http/service.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { Permits } from '../permits.ts';
 import { loadEngine, resolveEngineUrl, serverKeys, serverNames } from '../registry.ts';
