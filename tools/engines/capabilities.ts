@@ -76,7 +76,7 @@ function describeContext(known: number | null, set: number | undefined): string 
   return known === null ? 'context not known (--context sets it)' : `context ${known} tokens`;
 }
 
-/** Models that are named to a user; the rest are counted. */
+/** Maximum models named in a message; the rest are counted. */
 const SHOWN_MODELS = 8;
 
 /**
@@ -121,6 +121,6 @@ export interface CapabilityQuery {
   readonly ask: <Reply>(url: URL, schema: z.ZodType<Reply>, body?: object) => Promise<Reply | undefined>;
 }
 
-/** Fields of servers' statements; one of another type counts as left out. */
+/** Fields of servers' statements; a field of another type counts as omitted. */
 export const optionalNumber = z.int().positive().nullish().catch(undefined);
 export const optionalBoolean = z.boolean().nullish().catch(undefined);

@@ -20,7 +20,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** Maximum replies to a step. An unusable one is sent back with the fault, once: a model that fails twice fails a third time. */
 const MAX_REPLIES = 2;
 
-/** Time for which a primary model that failed is not asked: until then each request would wait for all its retries. */
+/** A primary model that failed is not asked for this long; otherwise each request would wait for all its retries. */
 const PRIMARY_REST_MS = 60_000;
 
 /**

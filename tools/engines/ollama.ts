@@ -35,7 +35,7 @@ export const ollamaFormat: ModelFormat = {
   }),
 };
 
-/** Returns the command that gets a model: Ollama's library has Gemma under another name than its makers. */
+/** Returns the command that downloads a model: Ollama's library has Gemma under another name than its makers. */
 function pullCommand(model: string): string {
   return model === 'gemma-7b-it'
     ? 'ollama pull gemma:7b-instruct && ollama cp gemma:7b-instruct gemma-7b-it'

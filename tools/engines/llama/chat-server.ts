@@ -378,7 +378,7 @@ class CompletionStream {
     this.#mayCall = tools.length > 0;
   }
 
-  /** Writes a comment, so that a client that waits for its turn knows that it is not forgotten. */
+  /** Writes a comment as a sign of life to a client that waits for its turn. */
   comfort(): void {
     this.#write(': waiting\n\n');
   }

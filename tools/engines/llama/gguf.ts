@@ -93,7 +93,7 @@ function skipArray(reader: HeaderReader): void {
   else reader.take(count * bytes);
 }
 
-/** Reads the beginning of a file in order, as far as it is needed. */
+/** Reads the beginning of a file sequentially, only as far as needed. */
 class HeaderReader {
   readonly #file: number;
   #taken = 0;

@@ -21,7 +21,7 @@ export const startMessageSchema = z.strictObject({
   token: z.string(),
   folder: z.string(),
   gpu: z.union([z.string(), z.literal(false)]),
-  /** A folder for what the process keeps in files; the launcher removes it. */
+  /** The folder of the process's files; the launcher removes it. */
   states: z.string(),
 });
 
@@ -60,7 +60,7 @@ let started: Promise<Started> | undefined;
 const loads = new Map<string, Promise<void>>();
 
 /**
- * Has the model process of this command serve a model, under the name that agents use for it; starts the process if there is none.
+ * Makes the model process of this command serve a model under the name that agents use for it; starts the process if none is running.
  *
  * @param model the path of a GGUF file, as the user wrote it
  * @returns the address of its API, which is OpenAI's, and the key
@@ -181,7 +181,7 @@ async function load(model: string, context: number | undefined): Promise<void> {
   }
 }
 
-/** Explains a failure in the library's words, of which some mean nothing to a user. */
+/** Explains a failure of the library, some of whose messages mean nothing to a user. */
 function explainFault(why: string): string {
   const architecture = /unknown model architecture: '([^']*)'/.exec(why)?.[1];
   if (architecture !== undefined)

@@ -223,7 +223,7 @@ export class LocalModel {
     return this.#model.tokenize(text, false);
   }
 
-  /** Counts what a template that shows tools and calls in its own words writes for them: the difference to a prompt without them. */
+  /** Counts the tokens of a template's own words for tools and calls: the difference from a prompt without them. */
   #countOwnWords(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): TokenCounts['parts'] {
     const countWords = (some: readonly ChatMessage[], offered: readonly ToolDefinition[]) =>
       this.prompt
@@ -426,7 +426,7 @@ class Openings {
     return found.tokens.length;
   }
 
-  /** Keeps the state after an opening, instead of those that were not used for the longest time. */
+  /** Keeps the state after an opening, and evicts the least recently used ones. */
   async keep(tokens: readonly number[]): Promise<void> {
     const { openings, openingBytes } = LLAMA_LIMITS;
     const isKept = this.#kept.some(
@@ -469,10 +469,10 @@ function countHeld(text: string, marks: readonly string[]): number {
   return Math.max(0, ...lengths);
 }
 
-/** Returns true if the last tokens repeat a cycle so often that they will not end: small models do so. */
+/** Returns true if the last tokens repeat a cycle so often that the reply is in a loop, as replies of small models often are. */
 export function isLooping(tokens: readonly number[]): boolean {
   const { repeats, tokens: least, cycle: longest } = LLAMA_LIMITS.loop;
-  // A look at every token would take longer than a token of a small model.
+  // Checking at every token would take longer than generating one with a small model.
   if (tokens.length < least || tokens.length % 8 !== 0) return false;
   for (let cycle = 1; cycle <= longest; cycle++) {
     const length = Math.max(least, cycle * repeats);

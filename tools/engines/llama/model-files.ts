@@ -23,10 +23,10 @@ interface Place {
   readonly list: (folder: string) => { readonly name: string; readonly file: string }[];
 }
 
-/** Maximum entries of a folder that are looked at: a person's models are some hundred. */
+/** Maximum entries of a folder that are examined: a person has at most some hundred models. */
 const MAX_ENTRIES = 20_000;
 
-/** Finds the GGUF files that programs on this machine have fetched, and those of the user's folder `models`. */
+/** Finds the GGUF files that programs on this machine have downloaded, and those in the user's folder `models`. */
 export function findModels(
   environment: NodeJS.ProcessEnv = process.env,
   home: string = os.homedir(),

@@ -20,7 +20,7 @@ const SHARED = {
 /** Ranges of integers up to this many values are written out, such as marks from 1 to 10. */
 const LISTED_INTEGERS = 101;
 
-/** Items of a list without a bound of its own: small models count on for ever. */
+/** Maximum items of a list without a bound of its own: small models would continue it forever. */
 const MAX_ITEMS = 32;
 
 /** Returns the grammar of a JSON text that fits a schema, in the keywords of `toPortableSchema`; others restrict nothing. */

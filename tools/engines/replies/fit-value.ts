@@ -125,7 +125,7 @@ function isNothing(value: unknown): boolean {
 function fitList(value: unknown, { items, maxItems }: JsonObject): unknown {
   const item = isJsonObject(items) ? items : {};
   const given = splitList(value).flatMap((one) => (isNothing(one) ? [] : [fitItem(one, item)]));
-  // Small models say the same thing again until the reply is full.
+  // Small models repeat themselves until the reply reaches its limit.
   const fitted = given.filter((one, index) => typeof one !== 'string' || given.indexOf(one) === index);
   return typeof maxItems === 'number' ? fitted.slice(0, maxItems) : fitted;
 }
@@ -161,7 +161,7 @@ function fitItem(value: unknown, item: JsonObject): unknown {
 function fitObject(value: unknown, { properties, required }: JsonObject): unknown {
   if (!isJsonObject(value) || !isJsonObject(properties)) return value;
   const names = new Map(Object.keys(value).map((key) => [toName(key), key]));
-  // An object of another kind is not made into an empty one of this.
+  // An object of another kind must not become an empty one of this kind.
   if (!Object.keys(properties).some((name) => names.has(toName(name)))) return value;
   const needed = Array.isArray(required) ? required : [];
   const fitted: Record<string, unknown> = { ...value };

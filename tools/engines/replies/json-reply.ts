@@ -121,7 +121,7 @@ function readWholeJson(content: string, schema: z.ZodType): ReadJson {
   const whole = values.find((value) => schema.safeParse(value).success);
   const candidates = [whole, ...values, plain].filter((value) => value !== undefined);
   for (const candidate of candidates) {
-    // Also a value that fits may have a sentence such as "nothing is missing" in place of an empty list.
+    // Even a value that fits may hold a sentence such as "nothing is missing" where a list should be empty.
     for (const value of [fitReply(candidate, schema), candidate]) {
       const parsed = schema.safeParse(value);
       if (parsed.success) return { value: parsed.data };

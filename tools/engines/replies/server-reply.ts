@@ -39,7 +39,7 @@ interface BegunCall {
   arguments: JsonValue | undefined;
 }
 
-/** One piece of a call; what a server leaves out, or sends in another type, counts as left out. */
+/** One piece of a call. A field that a server omits, or sends with another type, counts as omitted. */
 interface CallPiece {
   readonly index?: JsonValue | undefined;
   readonly id?: JsonValue | undefined;
