@@ -23,6 +23,7 @@ const LARGER = [
   'scripts/tests/gaia/real-model.test.ts',
   'scripts/tests/project/package.test.ts',
   'protocols/stacks/languages/languages.test.ts',
+  'protocols/stacks/a2a/a2a-stacks.test.ts',
   'protocols/stacks/mcp/mcp-stacks.test.ts',
   'lab/relay/carry.test.ts',
 ];
