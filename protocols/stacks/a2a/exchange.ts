@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Packet, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
-import type { StackClient, StackSettings, StackTraits } from '../contract/stack.ts';
+import type { StackClient, StackTraits } from '../contract/stack.ts';
 import type { AgentCard } from './agent/agent.ts';
 import { parseAnswer, sendResponseSchema } from './model.ts';
 import { listPartData, toPacket } from './packets.ts';
@@ -33,15 +33,9 @@ export interface A2aClient {
 }
 
 /** Creates a client of a stack over any client of A2A. */
-export function createStackClient(
-  client: A2aClient,
-  { deadlineMs }: Pick<StackSettings, 'deadlineMs'>,
-): Omit<StackClient, 'wire'> {
+export function createStackClient(client: A2aClient): Omit<StackClient, 'wire'> {
   return {
-    exchange: async (packet, signal) => {
-      const both = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-      return readPackets(await client.send(packet, both), packet.id);
-    },
+    exchange: async (packet, signal) => readPackets(await client.send(packet, signal), packet.id),
     async close() {
       await client.close();
     },

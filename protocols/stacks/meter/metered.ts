@@ -1,4 +1,6 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
+import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../contract/stack.ts';
 import { watchWires } from './watch-wires.ts';
 import { WireMeter } from './wire-meter.ts';
@@ -16,7 +18,8 @@ interface UnmeteredStack extends Omit<Stack, 'serve' | 'connect'> {
 
 /**
  * Returns `stack` with its bytes counted: every socket that a call of a server or client opens or accepts,
- * even later, belongs to that server or client. Sockets of the inbox belong to the caller again.
+ * even later, belongs to that server or client. Sockets of the inbox belong to the caller again. Exchanges end at
+ * the deadline of the settings.
  */
 export function meterStack(stack: UnmeteredStack): Stack {
   return {
@@ -41,10 +44,41 @@ export function meterStack(stack: UnmeteredStack): Stack {
       const client = await meter.run(() => stack.connect(address, settings, meter));
       return {
         // Any exchange may open connections.
-        exchange: (...args) => meter.run(() => client.exchange(...args)),
+        exchange: (packet, caller, answers) =>
+          withDeadline(
+            { signal: caller, deadlineMs: settings.deadlineMs, what: `${stack.name}: ${packet.id}` },
+            (signal) => meter.run(() => client.exchange(packet, signal, answers)),
+          ),
         wire: () => meter.bytes,
         close: () => meter.run(() => client.close()),
       };
     },
   };
+}
+
+/**
+ * Does `work`, whose signal is aborted when the caller's is or the deadline has passed.
+ *
+ * @param what names the work in the message: `json/unix: p-7`
+ * @throws MeshError `agent` when the deadline has passed, and the reason of `signal` when that was aborted
+ */
+async function withDeadline<Result>(
+  {
+    signal,
+    deadlineMs,
+    what,
+  }: { readonly signal: AbortSignal; readonly deadlineMs: number; readonly what: string },
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const deadline = new AbortController();
+  const timer = setTimeout(() => {
+    deadline.abort(new MeshError('agent', `${what}: expected an answer within ${deadlineMs} ms, none came`));
+  }, deadlineMs);
+  const either = AbortSignal.any([signal, deadline.signal]);
+  try {
+    return await raceAbort(either, work(either));
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -2,7 +2,6 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
 import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
-import { withDeadline } from '../exchange-limit.ts';
 import { meterStack } from '../meter/metered.ts';
 
 /** A transport of calls, which carries a body to a server and another one back. It knows nothing of packets. */
@@ -42,14 +41,9 @@ export function callStack({ listen, dial, ...own }: CallTransport): Stack {
         return Buffer.from(packets.map((packet) => JSON.stringify(packet)).join('\n'));
       }, settings),
     async connect(address, settings) {
-      const { deadlineMs } = settings;
       const caller = await dial(address, settings);
       return {
-        exchange: (packet, signal) =>
-          withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, async (either) => {
-            const body = JSON.stringify(packet);
-            return parsePackets(await caller.call(body, either));
-          }),
+        exchange: async (packet, signal) => parsePackets(await caller.call(JSON.stringify(packet), signal)),
         async close() {
           caller.close();
         },

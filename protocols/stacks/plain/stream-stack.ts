@@ -15,7 +15,6 @@ import { json } from '@gaia-mesh/protocols/json.ts';
 import * as z from 'zod';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { Inbox, Stack, StackServer, StackSettings } from '../contract/stack.ts';
-import { withDeadline } from '../exchange-limit.ts';
 import { meterStack } from '../meter/metered.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
 
@@ -88,7 +87,6 @@ export function createStreamStack({
       return listen(accept, settings, meter);
     },
     async connect(address, settings, meter) {
-      const { deadlineMs } = settings;
       const pool = await ConnectionPool.opened(async () => {
         const packets = new PacketStream(name, createCoder(adapter));
         packets.stream = await dial(address, settings, packets, meter);
@@ -96,9 +94,7 @@ export function createStreamStack({
       }, settings);
       return {
         exchange: (packet, signal, answers = 1) =>
-          withDeadline({ signal, deadlineMs, what: `${name}: ${packet.id}` }, (either) =>
-            pool.with((stream) => stream.exchange(packet, either, answers)),
-          ),
+          pool.with((stream) => stream.exchange(packet, signal, answers)),
         async close() {
           pool.close();
         },

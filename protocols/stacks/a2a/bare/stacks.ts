@@ -30,7 +30,7 @@ export const a2aJsonRpcBare: Stack = meterStack({
       },
     };
   },
-  connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
+  connect: async (address, settings) => createStackClient(await connect(address, settings)),
 });
 
 const cardSchema = z.looseObject({

@@ -33,7 +33,7 @@ export const a2aGrpcSdk: Stack = meterStack({
     fixed: ['connections', 'keepAliveMs'],
   },
   serve,
-  connect: async (address, settings) => createStackClient(await connect(address, settings), settings),
+  connect: async (address, settings) => createStackClient(await connect(address, settings)),
 });
 
 /** @throws MeshError `config` if it is not installed */

@@ -45,7 +45,7 @@ function createSdkHttp(
       };
     },
     connect: async (address, settings) =>
-      createStackClient(await connectSdk(purpose, transportOf, address, settings), settings),
+      createStackClient(await connectSdk(purpose, transportOf, address, settings)),
   });
 }
 

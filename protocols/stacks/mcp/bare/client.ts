@@ -34,21 +34,22 @@ const toolsSchema = z.looseObject({ tools: z.array(z.looseObject({ name: z.strin
 /** The minimal client of MCP: it asks for the server's revisions and tools, then it calls one. */
 export class BareMcpClient {
   readonly #caller: McpCaller;
-  readonly #settings: StackSettings;
   #calls = 0;
 
-  private constructor(caller: McpCaller, settings: StackSettings) {
+  private constructor(caller: McpCaller) {
     this.#caller = caller;
-    this.#settings = settings;
   }
 
   /**
    * @throws MeshError `packet` for a server that speaks another revision or has no such tool, `agent` if no
    * server answers
    */
-  static async connect(caller: McpCaller, settings: StackSettings): Promise<BareMcpClient> {
-    const client = new BareMcpClient(caller, settings);
-    const signal = AbortSignal.timeout(Math.max(settings.deadlineMs, SESSION_TIMEOUT_MS));
+  static async connect(
+    caller: McpCaller,
+    { deadlineMs }: Pick<StackSettings, 'deadlineMs'>,
+  ): Promise<BareMcpClient> {
+    const client = new BareMcpClient(caller);
+    const signal = AbortSignal.timeout(Math.max(deadlineMs, SESSION_TIMEOUT_MS));
     const discovered = await client.#ask('server/discover', {}, signal);
     const { supportedVersions } = parseContent(discoverSchema, discovered, 'server/discover');
     if (!supportedVersions.includes(MCP_REVISION))
@@ -63,8 +64,7 @@ export class BareMcpClient {
 
   async exchange(packet: Packet, signal: AbortSignal): Promise<readonly Packet[]> {
     const params = { name: PACKET_TOOL, arguments: packet };
-    const both = AbortSignal.any([signal, AbortSignal.timeout(this.#settings.deadlineMs)]);
-    return parseReplies(await this.#ask('tools/call', params, both, PACKET_TOOL), packet.id);
+    return parseReplies(await this.#ask('tools/call', params, signal, PACKET_TOOL), packet.id);
   }
 
   async close(): Promise<void> {
