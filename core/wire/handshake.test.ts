@@ -95,6 +95,20 @@ describe('the handshake', () => {
     expect([atHub.value.maxFrameBytes, atAgent.value.maxFrameBytes]).toEqual([123_456, 123_456]);
   });
 
+  it.each(['HTTP/1.1 400 Bad Request', '[1]', '{"kind":"welcome"}', '{"kind":"hello"}'])(
+    'says of an end that answers %s that it is of another kind',
+    async (said) => {
+      const { hub, agent } = await loopback();
+      open.push(hub, agent);
+      const greeting = expect(greetAgent(hub, hubSide)).rejects.toMatchObject({
+        code: 'handshake',
+        message: expect.stringMatching(/does not speak the handshake|unexpected handshake message/),
+      });
+      agent.sendBlob(Buffer.from(said));
+      await greeting;
+    },
+  );
+
   it('gives every session another key', async () => {
     const keys = new Set<string>();
     for (let i = 0; i < 3; i++) {
@@ -114,6 +128,11 @@ describe('the handshake', () => {
     const { hub, agent, atHub, atAgent } = await shakeHands(hubChange, agentChange);
     expect(atHub).toMatchObject(refusedWith(`about ${key}`, ...values));
     expect(atAgent).toMatchObject(refusedWith('refused', `about ${key}`, ...values));
+    // The advice about the secret would mislead who has another trouble.
+    for (const side of [atHub, atAgent])
+      expect(String(side.status === 'rejected' && side.reason).includes('GAIA_MESH_SECRET')).toBe(
+        key === 'auth',
+      );
     agent.end();
     await Promise.all([hub.closed, agent.closed]);
   });

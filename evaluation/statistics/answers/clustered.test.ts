@@ -40,7 +40,9 @@ describe('an accuracy over questions that were tried several times', () => {
       if (spread === 0.9) expect(found.pooled / samples).toBeLessThan(0.75);
     },
   );
+});
 
+describe('the interval of clustered attempts', () => {
   it('of one attempt each is nearly Wilson’s interval', () => {
     const right = Array.from({ length: 40 }, (_, index) => (index < 10 ? 1 : 0));
     const { low, high } = computeClusteredInterval(right, 1);
@@ -52,10 +54,9 @@ describe('an accuracy over questions that were tried several times', () => {
     expect(computeClusteredInterval([5, 5, 5, 5], 5).low).toBeLessThan(0.6);
     expect(computeClusteredInterval([5], 5)).toEqual({ low: 0, high: 1 });
     expect(computeClusteredInterval([], 5)).toEqual({ low: 0, high: 1 });
+    expect(computeClusteredInterval([1, 0], 0)).toEqual({ low: 0, high: 1 });
   });
-});
 
-describe('the interval of clustered attempts', () => {
   it('has the variance of the questions with n − 1, as by hand', () => {
     // Three questions, two attempts: shares 0, ½ and 1; mean ½, variance of a question ¼, of the mean ¼ / 3.
     const trials = (0.5 * 0.5) / (0.25 / 3);

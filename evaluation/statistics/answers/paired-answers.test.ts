@@ -235,6 +235,15 @@ describe('the ratio of two accuracies', () => {
     expect(compareRatio(counts(1, 0, 0, 0))).toEqual({ ratio: 1, low: 0, high: Infinity });
   });
 
+  test('is that of the shares, 1 where both have nothing right, and bounded where the baseline has', () => {
+    expect(compareRatio(counts(0, 0, 0, 30)).ratio).toBe(1);
+    expect(compareRatio(counts(0, 0, 20, 20)).ratio).toBe(1000);
+    expect(compareRatio(counts(0, 20, 0, 20)).ratio).toBe(0);
+    // Two questions are enough for an interval of the ratio, although that of their difference has no width.
+    const close = (value: number) => expect.closeTo(value, 5);
+    expect(compareRatio(alike)).toEqual({ ratio: 3, low: close(1.672127), high: close(14.571763) });
+  });
+
   test('holds the true ratio in about 95 of 100 runs', () => {
     const random = new Random(7);
     const covered = Array.from({ length: 200 }, () => {
@@ -348,6 +357,13 @@ describe('as another implementation has them', () => {
       adjustedP: close(0.125),
       detectable: null,
     });
+  });
+
+  test('intervals of a family without a verdict are all at its first step', () => {
+    const [likely, same] = [counts(20, 3, 8, 20), counts(20, 3, 3, 20)];
+    const [first] = judgeAnswers([same, same, same]);
+    const last = judgeAnswers([likely, likely, same])[2];
+    expect([last?.low, last?.high]).toEqual([first?.low, first?.high].map((end) => close(end ?? Number.NaN)));
   });
 
   test('verdicts of a family, each at its step of Holm’s procedure', () => {

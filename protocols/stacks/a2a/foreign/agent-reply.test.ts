@@ -130,3 +130,182 @@ describe('an answer', () => {
     );
   });
 });
+
+const NAMED = {
+  artifactUpdate: { taskId: 't1', artifact: { artifactId: 'a', name: 'N', parts: [{ text: 'x' }] } },
+};
+const WORKING = 'TASK_STATE_WORKING';
+const image = { raw: Buffer.from('png').toString('base64'), mediaType: 'image/png' };
+
+describe('the parts of a reply', () => {
+  test.each<[what: string, events: readonly unknown[], texts: string[], answer: string]>([
+    [
+      'a chunk continues the text',
+      [artifact('a', [{ text: 'Pa' }]), artifact('a', [{ text: 'ris' }], true)],
+      ['Paris'],
+      'Paris',
+    ],
+    [
+      'an artifact that comes again replaces the first',
+      [artifact('a', [{ text: 'x' }]), artifact('a', [{ text: 'y' }])],
+      ['y'],
+      'y',
+    ],
+    ['nothing before is continued by a whole', [artifact('a', [{ text: 'x' }], true)], ['x'], 'x'],
+    [
+      'another artifact is not continued',
+      [artifact('a', [{ text: 'x' }]), artifact('b', [{ text: 'y' }], true)],
+      ['x', 'y'],
+      'y',
+    ],
+    ['an empty chunk adds nothing', [artifact('a', [{ text: 'x' }]), artifact('a', [], true)], ['x'], 'x'],
+    [
+      'a file of text is a part of its own',
+      [artifact('a', [{ text: 'x' }]), artifact('a', [{ text: 'y', filename: 'f' }], true)],
+      ['x', 'y'],
+      'x\ny',
+    ],
+    [
+      'data end a text',
+      [artifact('a', [{ text: 'x' }]), artifact('a', [{ data: 1 }], true)],
+      ['x', '1'],
+      'x',
+    ],
+    [
+      'a text behind data is one of its own',
+      [artifact('a', [{ data: 1 }]), artifact('a', [{ text: 'y' }], true)],
+      ['1', 'y'],
+      'y',
+    ],
+    [
+      'only the first text of a chunk continues',
+      [artifact('a', [{ text: 'x' }]), artifact('a', [{ text: 'y' }, { text: 'z' }], true)],
+      ['xy', 'z'],
+      'xy\nz',
+    ],
+    [
+      'the last artifact with words is the answer',
+      [artifact('a', [{ text: 'x' }]), artifact('b', [{ text: 'y' }]), artifact('c', [{ text: ' ' }])],
+      ['x', 'y', ' '],
+      'y',
+    ],
+    [
+      'the words of an artifact of data alone are its data',
+      [artifact('a', [{ data: { b: 1 } }])],
+      ['{"b":1}'],
+      '{"b":1}',
+    ],
+    [
+      'the message of a finished task is no part of its artifact',
+      [artifact('a', [{ text: 'x' }]), status('TASK_STATE_COMPLETED', 'bye')],
+      ['x'],
+      'x',
+    ],
+    [
+      'that of a task that failed is',
+      [artifact('a', [{ text: 'x' }]), status('TASK_STATE_FAILED', 'why')],
+      ['x', 'why'],
+      'x',
+    ],
+    [
+      'it is the answer where there is no artifact',
+      [status('TASK_STATE_COMPLETED', 'Paris')],
+      ['Paris'],
+      'Paris',
+    ],
+    [
+      'it is the answer where no artifact has words',
+      [artifact('a', [{ text: ' ' }]), status('TASK_STATE_COMPLETED', 'Paris')],
+      [' ', 'Paris'],
+      ' \nParis',
+    ],
+    [
+      'an image is an answer without words',
+      [artifact('a', [image]), status('TASK_STATE_COMPLETED', 'bye')],
+      [],
+      '',
+    ],
+    [
+      'half a character is completed by the next chunk',
+      [artifact('a', [{ text: '\ud83d' }]), artifact('a', [{ text: '\ude00' }], true)],
+      ['😀'],
+      '😀',
+    ],
+    ['parts may be one, and not a list', [{ message: { parts: { text: 'x' } } }], ['x'], 'x'],
+    [
+      'a task brings its artifacts, whatever else it has',
+      [
+        {
+          task: {
+            id: 't1',
+            contextId: 'c1',
+            status: { state: 'completed' },
+            artifacts: [{ artifactId: 'a', parts: [{ kind: 'text', text: 'x' }], metadata: { parts: 7 } }],
+            history: [{ parts: 7 }],
+          },
+        },
+      ],
+      ['x'],
+      'x',
+    ],
+    [
+      'the state of a task is that of its last event',
+      [
+        artifact('a', [{ text: 'x' }]),
+        {
+          task: {
+            id: 't1',
+            contextId: 'c1',
+            status: { state: 'failed', message: { parts: [{ text: 'why' }], role: 'agent' } },
+            artifacts: null,
+          },
+        },
+      ],
+      ['x', 'why'],
+      'x',
+    ],
+  ])('%s', (_what, events, texts, answer) => {
+    const found = result(
+      ...events,
+      ...(events.some((one) => JSON.stringify(one).includes('state')) ? [] : [DONE]),
+    );
+    expect({ texts: found.texts, answer: found.data.answer, lost: found.lost }).toEqual({
+      texts,
+      answer,
+      lost: [],
+    });
+  });
+
+  test('that are words of a task at work are its progress, the last ones that said something', () => {
+    const events = [
+      status(WORKING, 'one'),
+      {
+        statusUpdate: {
+          taskId: 't1',
+          status: { state: WORKING, message: { parts: [{ text: 'two' }, { data: 1 }, { text: 'three' }] } },
+        },
+      },
+    ];
+    const silent = { statusUpdate: { taskId: 't1', status: { state: WORKING, message: { parts: [] } } } };
+    const found = result(...events, silent, status(WORKING), status('TASK_STATE_COMPLETED', 'end'));
+    expect([found.progress, found.texts]).toEqual(['two three', ['end']]);
+  });
+
+  test('have the name of their artifact, if it has one', () => {
+    expect(result(NAMED, DONE).data.artifacts).toEqual([
+      { artifact_id: 'a', name: 'N', parts: [{ text: 'x' }] },
+    ]);
+    const unnamed = { artifactUpdate: { taskId: 't1', artifact: { artifactId: 'a', name: '', parts: [] } } };
+    expect(result(unnamed, DONE).data.artifacts).toEqual([{ artifact_id: 'a', parts: [] }]);
+  });
+
+  test('that cannot be kept are named, and cost no others', () => {
+    const wrong = { text: 'x'.repeat(100), url: 'https://a.example/' };
+    const found = result(artifact('a', [wrong, { text: 'y\ud83d' }]), DONE);
+    expect(found.texts).toEqual(['y\ufffd']);
+    expect(found.lost).toEqual([
+      `a part ${JSON.stringify(wrong).slice(0, 80)} has none of text, raw, url and data, or several`,
+      'half a character of a text became U+FFFD',
+    ]);
+  });
+});
