@@ -29,7 +29,7 @@ export const nodeIdSchema = z
     'must begin with a letter or digit and consist of A-Z a-z 0-9 and _ . - : / # ? = & % @ + only',
   );
 
-export function isNodeId(value: unknown): boolean {
+function isNodeId(value: unknown): boolean {
   return typeof value === 'string' && value.length <= MAX_NODE_ID_LENGTH && NODE_ID.test(value);
 }
 

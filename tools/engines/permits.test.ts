@@ -6,27 +6,27 @@ import { text } from 'node:stream/consumers';
 import { RateLimiter } from '@gaia-mesh/core/run/rate-limiter.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startModelServer } from '../fixtures/model-server.ts';
-import { createLocalPermits } from './permits.ts';
+import { processPermits } from './permits.ts';
 
 const HERE = 'http://127.0.0.1:1';
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
 describe('permits of this process', () => {
   test('are not waited for when the run has ended, and the place in the row is free', async () => {
-    const permits = createLocalPermits(new RateLimiter({ concurrency: 1 }));
     const end = new AbortController();
     const { signal } = new AbortController();
-    const release = await permits.acquire(HERE, signal);
-    const given = permits.acquire(HERE, end.signal);
-    const next = permits.acquire(HERE, signal);
+    const acquire = (until = signal) => processPermits.acquire(HERE, until);
+    const releases = await Promise.all([acquire(), acquire(), acquire(), acquire()]);
+    const given = acquire(end.signal);
+    const next = acquire();
     end.abort();
     await expect(given).rejects.toMatchObject({
       code: 'engine',
       message: expect.stringContaining('the run ended'),
     });
-    release();
-    (await next)();
-    await expect(permits.acquire(HERE, AbortSignal.abort())).rejects.toMatchObject({ code: 'engine' });
+    releases[0]?.();
+    for (const release of [await next, ...releases.slice(1)]) release();
+    await expect(acquire(AbortSignal.abort())).rejects.toMatchObject({ code: 'engine' });
   });
 });
 

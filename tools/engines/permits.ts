@@ -54,7 +54,8 @@ export function createLauncherPermits(channel: LauncherChannel): Permits {
 }
 
 /** Creates permits from a limiter in this process, if there is no launcher. */
-export function createLocalPermits(limiter = new RateLimiter()): Permits {
+function createLocalPermits(): Permits {
+  const limiter = new RateLimiter();
   const holder = {};
   return createPermits({
     acquire(id, endpoint, answer) {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { documentTools } from '../document-tools.ts';
-import { reportDocx } from '../reading/reading.ts';
-import { docxOf, docxParagraph, loaded } from '../testing/documents.ts';
+import { docxOf, docxParagraph } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
 
 const { read_docx: readDocx } = documentTools;
@@ -25,5 +24,6 @@ test('reads headings, paragraphs and tables as Markdown', async () => {
 test('tables in tables in tables still give their text', async () => {
   let nested = docxParagraph('deepest');
   for (let i = 0; i < 150; i++) nested = `<w:tbl><w:tr><w:tc>${nested}<w:p/></w:tc></w:tr></w:tbl>`;
-  expect(await reportDocx(loaded('a.docx', await docxOf(nested)))).toContain('deepest');
+  const place = taskPlace({ 'a.docx': await docxOf(nested) });
+  expect((await readDocx.run({ file: 'a.docx' }, place)).text).toContain('deepest');
 });

@@ -146,7 +146,7 @@ function readMember(member: LoadedFile): Promise<DataToolReply> {
  *
  * @throws MeshError `tool` for other files
  */
-export async function reportDocx(file: LoadedFile): Promise<string> {
+async function reportDocx(file: LoadedFile): Promise<string> {
   checkZip(file);
   const { default: mammoth } = await import('mammoth');
   const { value: html } = await fromLibrary(file, 'a Word document', () =>
