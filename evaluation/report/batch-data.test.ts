@@ -55,6 +55,8 @@ describe('what teams made of the same questions', () => {
     ]);
     // Questions that were not asked count as wrong, and a warning names them.
     expect(view.teams[3]?.summary).toMatchObject({ correct: 7, accuracy: 0.175 });
+    // A page that is passed on names no folder of the machine.
+    expect(view.comparison.questions.source).toBe('questions.jsonl');
     expect(view.comparison.warnings.join()).toContain('Not asked yet: panel 30 of 40.');
   });
 

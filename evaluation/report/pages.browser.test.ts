@@ -232,6 +232,7 @@ describe('the pages of comparisons', () => {
     expect(await heading(page)).toMatch(
       /^msgpack takes 0\.\d\d× the bytes of json, a?.*; whether msgpack is faster or slower cannot be told yet; a2a and anp are slower$/,
     );
+    expect(await page.locator('#verdicts .about').first().textContent()).toContain('measured against itself');
     const verdicts = page.getByRole('region', { name: 'Verdicts on time' });
     expect(await verdicts.locator('.badge').allTextContents()).toEqual([
       'baseline',
@@ -252,6 +253,9 @@ describe('the pages of comparisons', () => {
     const row = rowOf(page, 'Adapters', /^msgpack/);
 
     expect(await row.getByRole('cell').allTextContents()).toContain('1.10–1.30');
+    // A short axis has figures, too.
+    const axis = page.getByRole('img', { name: 'Distribution of the times' }).locator('text');
+    expect((await axis.allTextContents()).filter((text) => /^[\d.]+$/.test(text)).length).toBeGreaterThan(2);
   });
 
   test('of stacks have verdicts on other figures, load curves, and the file as it was written', async () => {

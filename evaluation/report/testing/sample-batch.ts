@@ -45,7 +45,7 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
     machine: 'a processor, 2 cores, Node v24',
     answers: 'answers.jsonl',
     journal: 'answers.jsonl.journal',
-    source: `questions${text}.jsonl`,
+    source: `/home/me/questions${text.replaceAll('/', '')}.jsonl`,
     repeat,
     pairs,
     setup: { questions: 'sha' },

@@ -6,7 +6,7 @@ import {
   createVerdictColumns,
   type Section,
 } from '../../compare/arm-columns.ts';
-import type { ComparedArm, Metric, TrafficComparison } from '../../compare/comparison-file.ts';
+import type { ComparedArm, Metric, TrafficComparison, Verdict } from '../../compare/comparison-file.ts';
 import {
   describeNullTest,
   describeOpen,
@@ -97,7 +97,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
       title="Verdicts"
       nav="Verdicts"
       id="verdicts"
-      about={`${open === null ? (file.sentence ?? '') : ''} The grey band is the baseline measured against itself: a ratio within it may be chance. Within ${formatMargin(file)} arms count as equal.`}
+      about={`${open === null ? (file.sentence ?? '') : ''} ${describeBand(file, metric)}`}
       tools={
         metrics.length < 2 ? undefined : (
           <Choice
@@ -129,6 +129,18 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   );
 }
 
+function describeBand(file: TrafficComparison, metric: Metric): string {
+  const margin = formatMargin(file).replace(' ', '\u00a0');
+  return findNullBand(file.null_test[metric]) === null
+    ? `The grey band is ${margin}, within which arms count as equal. There are too few samples to say how much the baseline differs from itself.`
+    : `The grey band is the baseline measured against itself: a ratio within it may be chance. Within ${margin} arms count as equal.`;
+}
+
+/** Returns the interval of the baseline against itself; null without one. */
+function findNullBand(itself: Verdict | null): readonly [low: number, high: number] | null {
+  return itself === null || itself.high === null || itself.low === 0 ? null : [itself.low, itself.high];
+}
+
 /** Lists the arms, with the null test as an arm of its own after the baseline. */
 function listVerdictRows({ arms, baseline, null_test }: TrafficComparison): ComparedArm[] {
   const same = { ratio: 1, low: 1, high: 1, verdict: 'equal' } as const;
@@ -146,10 +158,7 @@ function createForestColumn(
 ): Column<ComparedArm> {
   const find = ({ vs_baseline: vs }: ComparedArm) => vs?.[metric] ?? null;
   const itself = rows[1] === undefined ? null : find(rows[1]);
-  const band =
-    itself === null || itself.high === null || itself.low === 0
-      ? ([1 / (1 + margin), 1 + margin] as const)
-      : ([itself.low, itself.high] as const);
+  const band = findNullBand(itself) ?? [1 / (1 + margin), 1 + margin];
   const known = rows.flatMap((row) => {
     const verdict = find(row);
     if (verdict === null) return [];
