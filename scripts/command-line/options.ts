@@ -99,10 +99,23 @@ export function readOptions(command: Command): unknown {
   if (table === undefined) throw new Error(`${command.name()} has no table of options`);
   refuseEarlyOptions(command);
   const typed = { ...listTypedOptions(command), ...listArguments(command, table) };
+  refuseEmpty(command, typed);
   const parsed = table.options.safeParse(typed);
   if (!parsed.success) return command.error(explainIssue(command, typed, parsed.error.issues[0]));
   checkOptionNeeds(table, new Map(Object.entries(parsed.data).filter(([key]) => key in typed)));
   return parsed.data;
+}
+
+/**
+ * Refuses empty values: `--out "$OUT"` without the variable would mean the current folder. A true answer may be unknown.
+ */
+function refuseEmpty(command: Command, typed: Record<string, unknown>): void {
+  const [key] = Object.entries(typed).find(([name, value]) => value === '' && name !== 'answer') ?? [];
+  if (key === undefined) return;
+  const option = command.options.find((one) => one.attributeName() === key);
+  command.error(
+    `error: ${option === undefined ? `argument '${key}'` : `option '${option.flags}'`} is empty: give it a value, or leave it out (a variable of the shell may not be set)`,
+  );
 }
 
 /**

@@ -143,6 +143,21 @@ test.each([
   expect(output).toMatch(/^gaia-mesh: .*\bport \d+ .*is in use: choose another/m);
 });
 
+test.each([
+  [['bench', '--out', ''], "option '--out <"],
+  [['gaia', '--questions', ''], "option '--questions <"],
+  [['compare', '--recording', ''], "option '--recording <"],
+  [['report', ''], "argument '"],
+])(
+  '%j has an empty value, which would mean the current folder, and is refused by its name',
+  async (line, named) => {
+    const { code, output } = await run(line);
+    expect(code).toBe(2);
+    expect(output).toMatch(/^error: .* is empty: give it a value, or leave it out/m);
+    expect(output).toContain(named);
+  },
+);
+
 describe('a place that does not do', () => {
   test.each(cases)('$line where there is $name ends with a sentence', async ({ args, place, name }) => {
     if (place === undefined) {
