@@ -494,14 +494,16 @@ test.each(REDIRECTS)(
   async (status) => {
     const other = await trap();
     const own = await serve((_seen, response) =>
-      response.writeHead(status, { Location: `http://${other.host}/v1/metrics` }).end(),
+      response.writeHead(status, { Location: `http://${other.host}/v1/traces` }).end(),
     );
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `authorization=${TOKEN}`);
     ends.push(() => vi.unstubAllEnvs());
-    const telemetry = { resource: {}, spans: [], metrics: [], startUs: 0, endUs: 1 };
+    const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };
+    const span = { ...ids, name: 'run', kind: 'internal', startUs: 0, endUs: 1, attributes: {} } as const;
+    const telemetry = { resource: {}, spans: [span] };
     await expect(sendOtlp(telemetry, `${own.url}//${other.host}/`)).rejects.toThrow();
     expect(own.seen[0]).toMatchObject({
-      path: `//${other.host}/v1/metrics`,
+      path: `//${other.host}/v1/traces`,
       headers: { authorization: TOKEN },
     });
     expect(other.connections()).toBe(0);
