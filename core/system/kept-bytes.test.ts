@@ -54,6 +54,13 @@ describe('a budget of bytes', () => {
     expect(() => budget.hold(60)).toThrow('no room');
   });
 
+  it('gives no message the room of all', () => {
+    const { most, mostEach } = new KeptBytes(1000);
+    expect([most, Number.isInteger(mostEach)]).toEqual([1000, true]);
+    expect(mostEach).toBeGreaterThan(0);
+    expect(mostEach).toBeLessThanOrEqual(most / 2);
+  });
+
   it('holds an answer until it is sent, and nothing for a client that has gone', () => {
     const budget = new KeptBytes(100);
     const answer = Object.assign(new EventEmitter(), { destroyed: false });

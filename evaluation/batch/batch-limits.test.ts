@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
 import { SharedCause } from './batch.ts';
-import { Spending } from './limits.ts';
+import { Spending, toBatchLimits } from './limits.ts';
 import {
   ids,
   journal,
@@ -96,6 +96,23 @@ describe('limits', () => {
     });
     expect(end).toMatchObject({ kind: 'limit', reason: 'the run used 60 of 60 tokens (--max-tokens)' });
     expect(asked).toEqual(['q0', 'q1']);
+  });
+
+  test('of the run: answers from the cache take nothing of them, whatever they once took', () => {
+    const spending = new Spending({ tokens: 10 });
+    spending.add(attemptOf('a', { cached: true, tokens: 50 }));
+    expect(spending.reached()).toBeUndefined();
+    spending.add(attemptOf('b', { tokens: 50 }));
+    expect(spending.reached()).toContain('50 of 10 tokens');
+  });
+
+  test('are those of the options, each of its own', () => {
+    const run = { maxTokens: 1, maxCost: 2, maxTime: 3 };
+    const question = { questionTokens: 4, questionCost: 5, questionTime: 6 };
+    expect(toBatchLimits({ ...run, ...question })).toEqual({
+      run: { tokens: 1, costUsd: 2, seconds: 3 },
+      question: { tokens: 4, costUsd: 5, seconds: 6 },
+    });
   });
 
   test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
@@ -105,6 +106,45 @@ test('what cannot be read is said to the page, and the server goes on', async ()
   });
   expect(await get(url, { path: `${url.pathname}other` })).toMatchObject({ status: 404 });
   expect(await get(url)).toMatchObject({ status: 200, text: '"inside"' });
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'the page is on one address of this machine, and on no other',
+  async () => {
+    const { port } = await started();
+    const socket = connect({ host: '127.0.0.2', port: Number(port) });
+    const [error] = await once(socket, 'error');
+    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+  },
+);
+
+test('a page too many is refused until one of the 32 is closed', async () => {
+  const url = await started(({ response }) => {
+    response.writeHead(200).flushHeaders();
+    return 'streams';
+  });
+  const open = async () => {
+    const sent = request({
+      port: url.port,
+      host: '127.0.0.1',
+      path: url.pathname,
+      headers: { host: url.host },
+    });
+    sent.on('error', () => undefined).end();
+    const [response] = await once(sent, 'response');
+    return { status: response.statusCode, close: () => sent.destroy() };
+  };
+  const pages = await Promise.all(Array.from({ length: 32 }, open));
+  expect(pages.map(({ status }) => status)).toEqual(Array(32).fill(200));
+  expect((await get(url)).status).toBe(503);
+  for (const page of pages) page.close();
+  await expect
+    .poll(async () => {
+      const page = await open();
+      page.close();
+      return page.status;
+    })
+    .toBe(200);
 });
 
 test('a port that is taken is said', async () => {

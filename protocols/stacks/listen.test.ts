@@ -4,7 +4,7 @@ import net from 'node:net';
 import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Admission, listenInPrivate } from './listen.ts';
+import { Admission, listenInPrivate, listenOnPlace } from './listen.ts';
 
 class FakeConnection extends EventEmitter {
   isOpen = true;
@@ -138,4 +138,12 @@ it('a private socket leaves no folder, neither when it is removed nor when the s
   } finally {
     vi.unstubAllEnvs();
   }
+});
+
+it('listens on the loopback unless another address is named', async () => {
+  vi.useRealTimers();
+  const server = net.createServer();
+  const port = await listenOnPlace(server, { port: 0 });
+  expect(server.address()).toMatchObject({ address: '127.0.0.1', port });
+  server.close();
 });
