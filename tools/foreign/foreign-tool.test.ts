@@ -7,6 +7,8 @@ import type { Warning } from '@gaia-mesh/core/contracts/warning.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { DataToolContext } from '../data-tool.ts';
+import { toolContext } from '../fixtures/tool-surroundings.ts';
+import { createA2aTool } from './a2a.ts';
 import type { ForeignPeer, ForeignReply } from './foreign.ts';
 import { createForeignTool } from './foreign-tool.ts';
 
@@ -309,5 +311,81 @@ describe('an image', () => {
     expect((await hear({ images: eight })).reply.text.split('\n')).toHaveLength(8);
     const lines = (await hear({ images: [...eight, PNG, PNG] })).reply.text.split('\n');
     expect([lines.length, lines.at(-1)]).toEqual([9, '[2 more images are left out]']);
+  });
+});
+
+describe('an A2A agent that answers a task', () => {
+  async function answer(
+    reply: Partial<ForeignReply> | Error,
+    payload: JsonObject = { question: 'Who?' },
+    options: JsonObject = { url: 'http://127.0.0.1:9' },
+  ) {
+    const call = vi.fn(async () => {
+      if (reply instanceof Error) throw reply;
+      return { ...empty, ...reply };
+    });
+    const tool = (name: string) => ({ name, description: 'Asks', inputSchema: { type: 'object' } });
+    const peer: ForeignPeer = {
+      name: 'p',
+      tools: [tool('ask')],
+      refused: [],
+      call,
+      close: async () => undefined,
+    };
+    const connectA2a = vi.fn(async () => peer);
+    const { run, emits } = createA2aTool({ connectA2a });
+    const idle = { name: 'idle', tokenSource: 'model' as const, perform: () => Promise.reject(new Error()) };
+    const packet = { type: 'doc_init', from: 'hub', id: 'p1', task_id: 't', payload, token_used: 0, ts: 1 };
+    const sent = run(packet as never, { ...toolContext(idle), options, workspace: temporaryFolder() });
+    return { sent, call, connectA2a, emits };
+  }
+  const said = (answer: string, state = 'TASK_STATE_COMPLETED') => ({
+    texts: ['all of it'],
+    data: { state, answer },
+  });
+
+  test('is asked the question with its document, and gives the final answer', async () => {
+    const { sent, call, emits } = await answer(said(' Paris \n'), { question: 'Who?', chunks: ['a', 'b'] });
+    expect(await sent).toEqual([{ type: 'answer', payload: { answer: 'Paris' }, tag: 'final_answer' }]);
+    expect(call.mock.calls[0]?.slice(0, 2)).toEqual(['ask', { message: 'Who?', document: 'ab' }]);
+    expect(emits).toEqual(['a2a.result', 'answer']);
+  });
+
+  test.each([
+    ['without a document is asked the question alone', { question: 'Who?', chunks: [] }],
+    ['of a task that has none, too', { question: 'Who?' }],
+  ])('%s', async (_what, payload) => {
+    const { sent, call } = await answer(said('x'), payload);
+    await sent;
+    expect(call.mock.calls[0]?.slice(0, 2)).toEqual(['ask', { message: 'Who?' }]);
+  });
+
+  test.each([
+    ['no words of its own', said('')],
+    ['no data', { texts: ['all of it'] }],
+  ])('with %s answers with all that it said', async (_what, reply) => {
+    const [packet] = await (await answer(reply)).sent;
+    expect(packet?.payload).toEqual({ answer: expect.stringContaining('all of it') });
+  });
+
+  test('that asks back, or fails, gives no answer but the reason', async () => {
+    const back = await answer(said('x'.repeat(2000), 'TASK_STATE_INPUT_REQUIRED'));
+    await expect(back.sent).rejects.toThrow(/^the agent asks back \(TASK_STATE_INPUT_REQUIRED\): x{1000}$/);
+    const failed = await answer(new MeshError('agent', 'it is gone'));
+    await expect(failed.sent).rejects.toMatchObject({
+      code: 'agent',
+      message: expect.stringContaining('it is gone'),
+    });
+  });
+
+  test('gets the token of the variable that the team file names', async () => {
+    const { sent, connectA2a } = await answer(said('x'));
+    await sent;
+    expect(connectA2a.mock.calls[0]).toMatchObject([{ url: 'http://127.0.0.1:9', token: undefined }, {}]);
+    vi.stubEnv('FIELD_TOKEN', 'secret');
+    const named = await answer(said('x'), undefined, { url: 'http://127.0.0.1:9', token: 'FIELD_TOKEN' });
+    await named.sent;
+    expect(named.connectA2a.mock.calls[0]).toMatchObject([{ token: 'secret' }, {}]);
+    vi.unstubAllEnvs();
   });
 });
