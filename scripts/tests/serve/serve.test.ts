@@ -240,7 +240,7 @@ describe('serve', () => {
     const args = ['serve', '--team', team(), '--port', String(held.port), '--port-base', 'auto'];
     const { code, stderr } = await runCli([...args, '--out', temporaryFolder()]);
     await held.free();
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(stderr).toContain('choose another with --port');
 
     const own = await startServe(['--team', team(), '--token', 'TEST_TOKEN'], { TEST_TOKEN: 'x'.repeat(20) });
