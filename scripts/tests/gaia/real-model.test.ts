@@ -237,7 +237,7 @@ describe.skipIf(!isThere && process.env.CI !== 'true')('a real model', () => {
   test('ends a question that takes too long in the middle of a reply', async () => {
     const folder = temporaryFolder();
     const rivers = { ...QUESTIONS[0], Question: 'List all rivers of the world, one a line.' };
-    const endless = ['--engine-option', 'max_tokens=4000', '--engine-option', 'temperature=2'];
+    const endless = ['--engine-option', 'max_tokens=4000', '--engine-option', 'temperature=0'];
     await ask(folder, [rivers], '--team', 'single', '--question-time', '2', ...endless);
     expect(readAttempts(folder)).toMatchObject([{ status: 'timeout' }]);
   });
