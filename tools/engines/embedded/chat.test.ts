@@ -169,11 +169,11 @@ describe('its replies', () => {
       document: TABLE,
     }),
   };
-  const drawsOf = async (options: object, role = 'alone') => {
+  const drawsOf = async (options: object, role = 'alone', asked = request) => {
     const engine = createExtractiveEngine({ options: { threshold: 0.001, ...options } });
     const draws: string[] = [];
     for (let at = 0; at < 30; at++)
-      draws.push((await engine.chat?.(request, { ...work, role }))?.content.split(': ').at(-1) ?? '');
+      draws.push((await engine.chat?.(asked, { ...work, role }))?.content.split(': ').at(-1) ?? '');
     return draws;
   };
 
@@ -184,6 +184,14 @@ describe('its replies', () => {
     expect(await drawsOf({ temperature: 3, seed: 2 })).not.toEqual(warm);
     expect(await drawsOf({ temperature: 3 }, 'expert')).not.toEqual(warm);
     expect(new Set(await drawsOf({ temperature: 0 })).size).toBe(1);
+  });
+
+  test('do not depend on the words of the prompt around the question and what is read', async () => {
+    const [system, ...others] = request.messages;
+    const reworded = { messages: [{ role: 'system' as const, content: 'In other words.' }, ...others] };
+
+    expect(system?.content).not.toBe('In other words.');
+    expect(await drawsOf({ temperature: 3 }, 'alone', reworded)).toEqual(await drawsOf({ temperature: 3 }));
   });
 
   test('change when an answer was not accepted: it is lowered, whoever gave it', async () => {

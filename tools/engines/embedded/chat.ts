@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ChatRequest, ChatTurn, EngineWork, ToolCall } from '@gaia-mesh/core/contracts/engine.ts';
-import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { chunkDocument } from '@gaia-mesh/core/contracts/task.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
@@ -59,7 +58,7 @@ const DOUBTED_SHARE = 0.1;
 /** Requests whose draws are counted; then counting begins anew. A batch asks one agent less often. */
 const MAX_COUNTED = 50_000;
 
-/** Draws replies: the same seed, role and request give the same sequence of draws. */
+/** Draws replies: the same seed, role and texts to read give the same sequence of draws, in whatever words a prompt puts them. */
 class Draws {
   readonly #seed: number;
   readonly #times = new Map<string, number>();
@@ -68,15 +67,17 @@ class Draws {
     this.#seed = seed;
   }
 
-  /** Returns random numbers for the next reply to a request. */
-  next(request: ChatRequest, role: string): Random {
-    const key = hashRequest({ messages: request.messages, tools: request.tools ?? [], schema: undefined });
+  /** Returns random numbers for the next reply. */
+  next(inbound: InboundConversation, role: string): Random {
+    const { question, files, document, found, concluded, doubted, results } = inbound;
+    const read = [question, files, document, found, concluded, [...doubted], results.map(({ text }) => text)];
+    const key = createHash('sha256')
+      .update(JSON.stringify([this.#seed, role, read]))
+      .digest('hex');
     if (this.#times.size >= MAX_COUNTED) this.#times.clear();
     const times = this.#times.get(key) ?? 0;
     this.#times.set(key, times + 1);
-    const digest = createHash('sha256')
-      .update(JSON.stringify([this.#seed, role, key, times]))
-      .digest();
+    const digest = createHash('sha256').update(`${key} ${times}`).digest();
     return new Random(digest.readUIntBE(0, 6));
   }
 }
@@ -170,7 +171,7 @@ function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings
   const { candidates, why } =
     asked ?? (all.length === 0 ? collectStated(inbound) : findCandidates(all, inbound, settings));
   const open = withDoubts(candidates, inbound.doubted, threshold ?? MIN_CHANCE);
-  const chosen = drawCandidate(open, temperature, draws.next(request, role));
+  const chosen = drawCandidate(open, temperature, draws.next(inbound, role));
   if (chosen === undefined) return buildRefusalTurn(all.length === 0 ? (lacking ?? why) : why);
   const content = inbound.asksForFacts ? formatReport(chosen) : formatReply(chosen);
   return { content, toolCalls: [], finish: 'stop', confidence: chosen.chance };
