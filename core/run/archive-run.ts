@@ -85,7 +85,8 @@ export async function writeArchive(
     );
     await rename(temporary, archiveFile);
   } catch (error) {
-    if (existsSync(temporary) && (await stat(temporary)).isFile()) await rm(temporary);
+    // A folder of that name is the user's, and stays; the first fault is the one to report.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
 }
