@@ -4,7 +4,7 @@ import { MeshError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonObject, TASK_FAILED } from '../contracts/packet.ts';
 import type { Log } from '../system/log.ts';
 import { Random } from '../system/random.ts';
-import type { Rewrite } from './session-options.ts';
+import type { AgentOptions } from './session-options.ts';
 
 /** Lies that an agent tells because of `--faults lie=agent@type`. */
 interface Lies {
@@ -21,7 +21,10 @@ const CODAS = 'l ld m n nd r rk rn s sk th v'.split(' ');
  * Returns the rewrite that makes an agent lie. The agent's log keeps the true payload; the recording has the
  * lie.
  */
-export function createLiar(lies: Lies, { log }: { readonly log: Pick<Log, 'info'> }): Rewrite {
+export function createLiar(
+  lies: Lies,
+  { log }: { readonly log: Pick<Log, 'info'> },
+): NonNullable<AgentOptions['rewrite']> {
   return (emission, cause) => {
     if (!lies.types.includes(emission.type) || emission.type === TASK_FAILED) return emission;
     const payload = composeLie(emission.payload, cause.payload, lies);

@@ -26,7 +26,7 @@ type Head = z.infer<typeof headSchema>;
 const OUTBOX = { what: 'outbox', schema: lineSchema, head: headSchema };
 
 /** A packet, and the id of the packet that caused it. */
-export interface Caused {
+interface Caused {
   readonly packet: Packet;
   readonly cause: string;
 }

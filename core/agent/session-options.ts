@@ -6,14 +6,6 @@ import type { Listen } from '../transports/transport.ts';
 import type { Outbox } from './outbox.ts';
 import type { Workspace } from './workspace.ts';
 
-/**
- * Returns what an agent sends instead of its tool's emission, because of `cause`: a lie, or a packet of a
- * recorded question that is being repeated. Only the payload may differ.
- *
- * @throws MeshError if it has nothing to send
- */
-export type Rewrite = (emission: Emission, cause: Packet) => Emission;
-
 /** Facts about an agent that are the same in every run. */
 export interface AgentOptions {
   readonly listen: Listen;
@@ -38,7 +30,13 @@ export interface AgentOptions {
   /** Returns the text of a prompt. */
   readonly prompt: (name: string) => string;
   readonly workspace: Workspace;
-  readonly rewrite?: Rewrite | undefined;
+  /**
+   * Returns what the agent sends instead of its tool's emission, because of `cause`: a lie, or a packet of a
+   * recorded question that is being repeated. Only the payload may differ.
+   *
+   * @throws MeshError if it has nothing to send
+   */
+  readonly rewrite?: ((emission: Emission, cause: Packet) => Emission) | undefined;
 }
 
 /** Terms that an agent agreed on with the hub, and state that it keeps from one connection to the next. */

@@ -3,12 +3,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ChatMessage, ModelExchange } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
-import {
-  EXCHANGES_FILE,
-  type ExchangeLine,
-  hashText,
-  type MessageLine,
-} from '../contracts/model-exchange.ts';
+import { EXCHANGES_FILE, type ExchangeLine, hashText } from '../contracts/model-exchange.ts';
 import type { JsonObject } from '../contracts/packet.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
@@ -70,7 +65,7 @@ class ExchangeLog {
     this.#log.close();
   }
 
-  #messageLine(taskId: string, message: ChatMessage): MessageLine {
+  #messageLine(taskId: string, message: ChatMessage): ExchangeLine['messages'][number] {
     const images = message.role === 'user' ? (message.images ?? []) : [];
     return {
       role: message.role,

@@ -191,9 +191,6 @@ export const MAX_LINE_BYTES = 32 * 1024 * 1024;
  */
 export const MAX_DECODED_VALUES = 4_000_000;
 
-/** Default time limit of one task (C-30). */
-export const DEFAULT_TASK_TIMEOUT_MS = 120_000;
-
 /** Bounds of injected faults. */
 export const FAULT_LIMITS = {
   /** Maximum faults of one run: far more than a person can keep apart. */

@@ -30,7 +30,6 @@ const messageLineSchema = z.object({
   /** Digests of its images, which are not kept. */
   images: z.array(digest).optional(),
 });
-export type MessageLine = z.infer<typeof messageLineSchema>;
 
 /**
  * A line of {@link EXCHANGES_FILE}: either a text that prompts of a task contain, written once per task, or

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ROUTINGS } from '../hub/routing.ts';
 import { DELIVERIES } from '../wire/delivery.ts';
-import { DEFAULT_TASK_TIMEOUT_MS, MAX_FRAME_BYTES } from './limits.ts';
+import { MAX_FRAME_BYTES } from './limits.ts';
 import { nodeIdSchema } from './packet.ts';
 
 /** Version of the team file's format. */
@@ -122,7 +122,8 @@ export const teamSchema = z.strictObject({
         .number()
         .positive()
         .max(86_400)
-        .default(DEFAULT_TASK_TIMEOUT_MS / 1000),
+        // The limit of C-30.
+        .default(120),
       max_frame_bytes: z
         .int()
         .min(1024)

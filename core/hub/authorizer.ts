@@ -18,7 +18,7 @@ import type { Router } from './routing.ts';
 import { answerText, type TaskClock } from './tasks/task-clock.ts';
 
 /** Counters of packets of one type at the hub. */
-export interface TypeCounts {
+interface TypeCounts {
   packets: number;
   bytes_rx: number;
   bytes_tx: number;

@@ -5,13 +5,13 @@ import { AGENT_LIMITS, LINK_LIMITS, RESTART_LIMITS } from '../contracts/limits.t
 import { formatIssues, type JsonObject, MESH_TYPES } from '../contracts/packet.ts';
 import { waitPatiently } from '../system/process/patience.ts';
 import { ledgerReportSchema } from '../wire/ledger-report.ts';
-import { Authorizer, type TypeCounts } from './authorizer.ts';
+import { Authorizer } from './authorizer.ts';
 import { ControlSender } from './control-sender.ts';
 import type { DeliveryStrategy } from './delivery/delivery-strategy.ts';
 import { DirectDelivery } from './delivery/direct.ts';
 import { type DialOptions, dialAgain, dialAgents } from './dial.ts';
 import type { Link, MeshNode } from './link.ts';
-import { type MeshObserver, silentObserver } from './mesh-observer.ts';
+import type { MeshObserver } from './mesh-observer.ts';
 import { Relay } from './relay.ts';
 import type { Router } from './routing.ts';
 import { OpenTasks, type TaskRequest } from './tasks/open-tasks.ts';
@@ -39,6 +39,14 @@ export interface MeshNetworkOptions extends Omit<DialOptions, 'delivery'> {
  * has missed one check and not the others.
  */
 const LOOKS = 4;
+
+/** What becomes of events that the observer leaves out. */
+const UNOBSERVED: MeshObserver = {
+  relayed: () => undefined,
+  broadcast: () => undefined,
+  refused: () => undefined,
+  agentLost: () => undefined,
+};
 
 /** Reason for not reading from a link; see `Link.holdReading`. */
 const FULL_QUEUE = 'full queue';
@@ -112,7 +120,7 @@ export class MeshNetwork {
 
   private constructor(options: MeshNetworkOptions, delivery: DeliveryStrategy, links: Link[], codec: Codec) {
     const { final, router, maxFrameBytes } = options;
-    const observer = { ...silentObserver, ...options.observer };
+    const observer = { ...UNOBSERVED, ...options.observer };
     this.#options = options;
     this.#observer = observer;
     this.#links = links;
@@ -149,7 +157,7 @@ export class MeshNetwork {
     return new MeshNetwork(options, delivery, links, codec);
   }
 
-  get typeCounts(): ReadonlyMap<string, TypeCounts> {
+  get typeCounts(): Authorizer['typeCounts'] {
     return this.#authorizer.typeCounts;
   }
 

@@ -3,7 +3,7 @@ import type { Batch } from './batch.ts';
 import type { MeshNode } from './link.ts';
 
 /** Monotonic microseconds; see `core/system/clock.ts`. */
-export interface BroadcastTimes {
+interface BroadcastTimes {
   readonly beganUs: number;
   readonly encodeUs: number;
   readonly forwardedUs: number;
@@ -37,11 +37,3 @@ export interface MeshObserver {
   refused(node: string, reason: string, frameBytes: number): void;
   agentLost(node: MeshNode, reason: string): void;
 }
-
-/** Observer that ignores all events. */
-export const silentObserver: MeshObserver = {
-  relayed: () => undefined,
-  broadcast: () => undefined,
-  refused: () => undefined,
-  agentLost: () => undefined,
-};

@@ -4,8 +4,7 @@ import type { Packet } from '../contracts/packet.ts';
 import { quietLink } from '../testing/quiet-link.ts';
 import { encodeFrame, FrameReader } from '../wire/frame.ts';
 import { Authorizer } from './authorizer.ts';
-import { DirectDelivery, MAX_COALESCED_BYTES } from './delivery/direct.ts';
-import { silentObserver } from './mesh-observer.ts';
+import { DirectDelivery } from './delivery/direct.ts';
 import { Relay } from './relay.ts';
 import { createRouter } from './routing.ts';
 
@@ -15,15 +14,17 @@ async function relayAmong(ids: readonly string[]) {
   const router = createRouter('broadcast');
   router.membersChanged(ends.map(({ link }) => link));
   const delivery = new DirectDelivery();
+  const nothing = () => undefined;
+  const observer = { relayed: nothing, broadcast: nothing, refused: nothing, agentLost: nothing };
   const authorizer = new Authorizer({
     final: null,
     router,
-    observer: silentObserver,
+    observer,
     tasks: new Map(),
     delivery,
     onControl: () => undefined,
   });
-  const relay = new Relay(authorizer, delivery, silentObserver);
+  const relay = new Relay(authorizer, delivery, observer);
   const heard = ends.map(({ agent }) => {
     const packets: string[] = [];
     agent.start(MAX_FRAME_BYTES, (run) => {
@@ -70,7 +71,8 @@ describe('the relay', () => {
 
   test('keeps the order of a sender whose packets go different ways: short ones together, long ones at once', async () => {
     const { relay, heard, says } = await relayAmong(['a', 'b']);
-    const long = 'x'.repeat(2 * MAX_COALESCED_BYTES);
+    // Batches of more than 16 KiB are written at once.
+    const long = 'x'.repeat(32 * 1024);
     for (let turn = 0; turn < 20; turn++) {
       says(0, [packet('a', `${turn} short`)]);
       says(0, [packet('a', `${turn} long`, long)]);

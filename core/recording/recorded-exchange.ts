@@ -2,12 +2,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ChatMessage, ModelExchange, ToolDefinition } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
-import {
-  EXCHANGES_FILE,
-  type ExchangeLine,
-  exchangeLineSchema,
-  type MessageLine,
-} from '../contracts/model-exchange.ts';
+import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
@@ -87,7 +82,10 @@ export function restoreExchange(
   };
 }
 
-function restoreMessage(line: MessageLine, texts: ReadonlyMap<string, string>): ChatMessage | undefined {
+function restoreMessage(
+  line: ExchangeLine['messages'][number],
+  texts: ReadonlyMap<string, string>,
+): ChatMessage | undefined {
   const parts = line.parts.map(([kind, digest]) => ({ kind, text: texts.get(digest) }));
   const known = parts.flatMap(({ kind, text }) => (text === undefined ? [] : [{ kind, text }]));
   if (known.length < parts.length) return undefined;

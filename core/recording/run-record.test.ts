@@ -67,7 +67,7 @@ async function started(maxBytes?: number): Promise<Heard> {
   const record = new RunRecord(path.join(folder, '.frames'), maxBytes);
   const agents = [(await quietLink('0', ['doc_init'])).link, (await quietLink('1')).link];
   const document = { ...packet('d', 'hub'), type: 'doc_init' };
-  record.broadcast(document, { beganUs: 0, encodeUs: 0, forwardedUs: 0 }, 10);
+  record.broadcast(document, { beganUs: 0, encodeUs: 0, forwardedUs: 0 }, 10, 2);
   return {
     record,
     folder,

@@ -8,7 +8,7 @@ import { MAX_RECORDING_BYTES } from '../contracts/limits.ts';
 import { findOrAddEntry } from '../contracts/others.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
 import type { Link } from '../hub/link.ts';
-import type { BroadcastTimes, RelayedBatch } from '../hub/mesh-observer.ts';
+import type { MeshObserver, RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 import type { ReportedWork } from './agent-work.ts';
 import { FrameLog } from './frame-log.ts';
@@ -142,7 +142,7 @@ export class RunRecord {
     this.#frames = new FrameLog(file, maxBytes);
   }
 
-  broadcast({ payload: _payload, ...packet }: Packet, times: BroadcastTimes, bytes: number): void {
+  readonly broadcast: MeshObserver['broadcast'] = ({ payload: _payload, ...packet }, times, bytes) => {
     const { beganUs, encodeUs, forwardedUs } = times;
     this.#openings.push({
       cause: null,
@@ -151,7 +151,7 @@ export class RunRecord {
       work: { receivedAt: beganUs, sentAt: forwardedUs, decodeUs: 0, engineUs: 0, encodeUs },
       packet,
     });
-  }
+  };
 
   relayed(batch: RelayedBatch): void {
     this.#frames.add(batch);

@@ -34,7 +34,7 @@ import { PacketLines } from './packet-lines.ts';
 import { createMeshObserver, type NewRunEvent } from './run-event.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
-import type { RunOptions, TaskBounds, TaskEnd } from './run-options.ts';
+import type { RunOptions, TaskEnd } from './run-options.ts';
 import { TaskLog } from './task-log.ts';
 
 /** Name of the file that holds the run's frames until the recording is built from them. */
@@ -56,6 +56,13 @@ const WARNINGS: ReadonlySet<string> = new Set<NewRunEvent['event']>([
   'fault_began',
   'restart',
 ]);
+
+/** Bounds of one task, instead of the run's. */
+interface TaskBounds {
+  readonly timeoutMs?: number | undefined;
+  readonly taskTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A lost agent, and the timer that reports it. */
 interface Loss {
@@ -394,7 +401,7 @@ export class MeshRun {
     return {
       ...events,
       broadcast: (packet, times, bytes, recipients) => {
-        this.#record.broadcast(packet, times, bytes);
+        this.#record.broadcast(packet, times, bytes, recipients);
         events.broadcast(packet, times, bytes, recipients);
       },
     };

@@ -202,11 +202,6 @@ export type NewRunEvent<Each = RunEvent> = Each extends RunEvent
   ? Omit<Each, 'time'> & { time?: number }
   : never;
 
-/** Parses an event; returns undefined for anything else. */
-export function parseRunEvent(value: unknown): RunEvent | undefined {
-  return runEventSchema.safeParse(value).data;
-}
-
 /**
  * Yields the events in the text of a hub's log. Lines of other forms are skipped: a last one that is cut, and
  * the notice of a log that reached its bound.
@@ -224,7 +219,7 @@ export function* readRunEvents<Name extends RunEvent['event'] = RunEvent['event'
     const line = log.slice(at, end);
     at = end + 1;
     if (marks !== undefined && !marks.some((mark) => line.includes(mark))) continue;
-    const found = parseRunEvent(tryParseJson(line));
+    const found = runEventSchema.safeParse(tryParseJson(line)).data;
     if (found !== undefined && isOneOf(found, names)) yield found;
   }
 }

@@ -1,7 +1,7 @@
 import { toErrorMessage } from '../contracts/errors.ts';
 import { RESTART_LIMITS } from '../contracts/limits.ts';
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
-import type { Fault, KillFault } from '../hub/faults/fault.ts';
+import type { Fault } from '../hub/faults/fault.ts';
 import type { FaultCounters } from '../hub/faults/fault-counters.ts';
 import type { MeshNode } from '../hub/link.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
@@ -142,12 +142,10 @@ interface KillRecord {
   at_ms: number | null;
 }
 
-interface PlannedKill extends KillFault {
-  readonly record: KillRecord;
-}
+type PlannedKill = Extract<Fault, { kind: 'kill' }> & { readonly record: KillRecord };
 
 /** `faults` of `metrics.json`: present if faults or restarts were requested. */
-export type FaultMetrics = NonNullable<RunMetrics['faults']>;
+type FaultMetrics = NonNullable<RunMetrics['faults']>;
 /** Counters of tasks and their outcomes. */
 type Answers = { -readonly [Key in keyof FaultMetrics['answers']]: FaultMetrics['answers'][Key] };
 

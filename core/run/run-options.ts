@@ -57,13 +57,6 @@ export interface RunOptions
   readonly network?: Network | null | undefined;
 }
 
-/** Bounds of one task, instead of the run's. */
-export interface TaskBounds {
-  readonly timeoutMs?: number | undefined;
-  readonly taskTokens?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Receives what happens in a run. */
 export interface RunObserver {
   /** Called with the folder of the agents' workspaces before the run's first event. */

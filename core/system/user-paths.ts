@@ -16,14 +16,10 @@ export function resolveUserPath(file: string): string {
 }
 
 /**
- * Returns the default folder of a run's results: the project root, or for an installed package the user's
- * folder.
+ * Returns the folder for results that the user named, or the default one: the project root, or for an installed
+ * package the user's folder.
  */
-export function findDefaultOut(): string {
+export function resolveOutFolder(named?: string): string {
+  if (named !== undefined) return resolveUserPath(named);
   return isCheckout ? codeFolder : findUserFolder();
-}
-
-/** Returns the folder for results that the user named, or the default one. */
-export function resolveOutFolder(named: string | undefined): string {
-  return named === undefined ? findDefaultOut() : resolveUserPath(named);
 }

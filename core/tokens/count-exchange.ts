@@ -6,17 +6,10 @@ import { formatForeignJson } from '../system/parse-json.ts';
 import { listParts } from './parts-of.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/**
- * Encoding with which a model's server turns a conversation into tokens: the vocabulary, and the marks that
- * its chat format puts around messages. OpenAI's published encodings are known; the tokens of any other model
- * are estimated with `o200k_base`, and the difference to the server's count is reported as the residual.
- */
-interface Encoding {
-  readonly name: 'o200k_base' | 'o200k_harmony';
-  /** True if it is the model's own encoding. */
+/** The marks that the chat format of a model's server puts around messages. */
+interface ChatFormat {
+  /** True if it is the model's own; the tokens of any other model are estimated. */
   readonly known: boolean;
-  /** Splits a text into tokens, marks of the chat format included: servers do not let a document end a message. */
-  readonly pieces: (text: string) => ReturnType<Vocabulary['pieces']>;
   /** Tokens of the marks around a message: start, role, separator, end. */
   readonly messageMarks: number;
   /** Tokens after the last message that begin the reply. */
@@ -34,13 +27,8 @@ const CHATML = { messageMarks: 4, replyMarks: 3 };
  */
 const HARMONY = { messageMarks: 4, replyMarks: 2 };
 
-/**
- * Tokens of one exchange with a model, by the server's own count of its parts, by the encoding of the model's
- * maker, or by o200k_base if both are unknown. The residual is the difference to the server's count:
- * `promptTokens − Σ parts`, `completionTokens − Σ` of the three.
- */
-export interface CountedExchange extends TokenCounts {
-  readonly encoding: Encoding['name'] | 'the server';
+/** Tokens of one exchange with a model. */
+interface CountedExchange extends TokenCounts {
   /** True if the model's own encoding and chat format are known; otherwise the count is an estimate. */
   readonly known: boolean;
 }
@@ -113,7 +101,12 @@ function formatType(schema: JsonValue, indent: number): string {
   }
 }
 
-/** Counts the tokens of one exchange with a model by kind of part. */
+/**
+ * Counts the tokens of one exchange with a model by kind of part: by the server's own count of its parts, or with
+ * `o200k_base`, the vocabulary of OpenAI's models since GPT-4o, gpt-oss among them. For any other model that is an
+ * estimate. The residual is the difference to the server's count: `promptTokens − Σ parts`, `completionTokens − Σ`
+ * of the three.
+ */
 export async function countExchange({
   model,
   messages,
@@ -121,40 +114,41 @@ export async function countExchange({
   reply,
   counts,
 }: Counted): Promise<CountedExchange> {
-  if (counts !== undefined) return { encoding: 'the server', known: true, ...counts };
-  const encoding = await loadEncoding(model);
+  if (counts !== undefined) return { known: true, ...counts };
+  const format = findChatFormat(model);
+  // The table of the vocabulary has 2 MB.
+  const { o200k } = await import('./o200k.ts');
   const parts: TokenCounts['parts'] = [];
   const add = (kind: PromptKind, text: string, tokens: number) => {
     if (tokens !== 0) parts.push({ kind, tokens, digest: hashText(text) });
   };
-  let marks = encoding.replyMarks;
+  let marks = format.replyMarks;
   if (tools.length > 0) {
     const text = formatTools(tools);
-    add('tools', text, countTextTokens(text, encoding) + TOOL_MARKS);
+    add('tools', text, countTextTokens(text, o200k) + TOOL_MARKS);
   }
   for (const message of messages) {
-    marks += encoding.messageMarks;
+    marks += format.messageMarks;
     const texts = listParts(message);
-    countPartTokens(texts, encoding).forEach((tokens, index) => {
+    countPartTokens(texts, o200k).forEach((tokens, index) => {
       const part = texts[index];
       if (part !== undefined) add(part.kind, part.text, tokens);
     });
     for (const call of listToolCalls(message)) {
       const text = callText(call);
-      add('history', text, countTextTokens(text, encoding) + CALL_MARKS);
+      add('history', text, countTextTokens(text, o200k) + CALL_MARKS);
     }
   }
   // The line break between a system message and tool definitions is counted with the definitions.
   if (tools.length > 0 && messages.some(({ role }) => role === 'system')) marks += SYSTEM_WITH_TOOLS + 1;
   parts.push({ kind: 'structure', tokens: marks, digest: '' });
   return {
-    encoding: encoding.name,
-    known: encoding.known,
+    known: format.known,
     parts,
     completion: {
-      answer: countTextTokens(reply.content, encoding),
-      reasoning: countTextTokens(reply.reasoning ?? '', encoding),
-      tool_calls: reply.toolCalls.reduce((sum, call) => sum + countTextTokens(callText(call), encoding), 0),
+      answer: countTextTokens(reply.content, o200k),
+      reasoning: countTextTokens(reply.reasoning ?? '', o200k),
+      tool_calls: reply.toolCalls.reduce((sum, call) => sum + countTextTokens(callText(call), o200k), 0),
     },
   };
 }
@@ -167,24 +161,24 @@ function callText({ name, arguments: given }: ToolCall): string {
   return name + (typeof given === 'string' ? given : formatForeignJson(given));
 }
 
-function countTextTokens(text: string, encoding: Encoding): number {
-  return countPartTokens([{ kind: 'structure', text }], encoding)[0] ?? 0;
+function countTextTokens(text: string, vocabulary: Vocabulary): number {
+  return countPartTokens([{ kind: 'structure', text }], vocabulary)[0] ?? 0;
 }
 
 /**
  * Returns the tokens of each part of one text. The whole text is encoded, as a server does it, and a token
  * counts for the part in which it begins: the sum is therefore that of the whole text, wherever the parts
- * end.
+ * end. Marks of the chat format in a document are text: servers do not let a document end a message.
  */
-function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): readonly number[] {
-  const key = hashText(JSON.stringify([encoding.name, ...parts.map(({ text }) => text)]));
+function countPartTokens(parts: readonly PromptPart[], vocabulary: Vocabulary): readonly number[] {
+  const key = hashText(JSON.stringify(parts.map(({ text }) => text)));
   const known = kept.get(key);
   if (known !== undefined) return known;
   const counts = parts.map(() => 0);
   let index = 0;
   let end = parts[0]?.text.length ?? 0;
   let at = 0;
-  for (const { text, tokens } of encoding.pieces(parts.map(({ text }) => text).join(''))) {
+  for (const { text, tokens } of vocabulary.pieces(parts.map(({ text }) => text).join(''))) {
     while (at >= end && index < parts.length - 1) {
       index += 1;
       end += parts[index]?.text.length ?? 0;
@@ -198,13 +192,10 @@ function countPartTokens(parts: readonly PromptPart[], encoding: Encoding): read
   return counts;
 }
 
-/** Loads the encoding of `model` by its name, with a table of 1 to 2 MB. */
-async function loadEncoding(model: string): Promise<Encoding> {
+/** Finds the chat format of `model` by its name. */
+function findChatFormat(model: string): ChatFormat {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
-  const { o200k } = await import('./o200k.ts');
-  const pieces = (text: string) => o200k.pieces(text);
-  if (name.startsWith('gpt-oss')) return { ...HARMONY, name: 'o200k_harmony', known: true, pieces };
+  if (name.startsWith('gpt-oss')) return { ...HARMONY, known: true };
   // GPT-3.5 and the first GPT-4 had another vocabulary.
-  const isKnown = /^(gpt-(?!3\.5|4(?![.o]|-o))|chatgpt-|o[1-9])/.test(name);
-  return { ...CHATML, name: 'o200k_base', known: isKnown, pieces };
+  return { ...CHATML, known: /^(gpt-(?!3\.5|4(?![.o]|-o))|chatgpt-|o[1-9])/.test(name) };
 }

@@ -30,7 +30,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-export interface LinkHandler {
+interface LinkHandler {
   accept(link: FrameLink): void;
   /** Reports a problem that does not end the listening. */
   fault(message: string): void;

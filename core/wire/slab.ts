@@ -49,7 +49,7 @@ export const SLAB_BYTES = 260 * 1024;
  * Size of a slab with many links: a read is then forwarded so often that its own cost hardly counts, and the
  * slabs of all links together do.
  */
-export const SMALL_SLAB_BYTES = 68 * 1024;
+const SMALL_SLAB_BYTES = 68 * 1024;
 
 /** Maximum number of links that have slabs of {@link SLAB_BYTES} each. */
 const MANY_LINKS = 16;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
-import { findDefaultOut, resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 
 /** Returns the paths of the files beside an answers file. */
@@ -112,7 +112,7 @@ export function describeExposure({ store }: TypedPaths): string | undefined {
 }
 
 function resolveAnswersPath({ out }: TypedPaths): string {
-  if (out === undefined) return path.join(findDefaultOut(), 'runs', 'gaia', 'answers.jsonl');
+  if (out === undefined) return path.join(resolveOutFolder(), 'runs', 'gaia', 'answers.jsonl');
   const answers = resolveUserPath(out);
   if (isFolder(answers))
     throw new MeshError(

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import * as z from 'zod';
 import { toBatchLimits } from '../batch/limits.ts';
@@ -141,7 +141,7 @@ export async function planQueuedBatch(
   const again = questions ?? api;
   if (again !== undefined)
     throw new MeshError('usage', `--resume ${name}: the batch has its questions: leave out ${again}`);
-  const out = options.out ?? path.join(findDefaultOut(), 'runs', name, 'answers.jsonl');
+  const out = options.out ?? path.join(resolveOutFolder(), 'runs', name, 'answers.jsonl');
   const paths = resolveGaiaPaths({ ...options, out });
   const teams = queued.teams.map(async ({ team, model, prompt_version: promptVersion }) => ({
     team,

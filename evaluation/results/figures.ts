@@ -5,7 +5,7 @@ import {
   sumOfKnown,
   UsageBook,
 } from '@gaia-mesh/core/contracts/usage.ts';
-import type { StatusCounts, TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
+import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
 import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
@@ -203,7 +203,7 @@ export class AttemptSum {
   }
 
   /** Attempts by the way in which their tasks ended on the mesh. */
-  get ended(): StatusCounts {
+  get ended(): Readonly<Record<TaskStatus, number>> {
     return this.#ended;
   }
 

@@ -1,5 +1,7 @@
-import type { TokenLedgerFigures, TokenLine } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
+import type { TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { count, formatPercent } from '../terminal/table.ts';
+
+type TokenLine = TokenLedgerFigures['prompt'][number];
 
 /** Labels of the token ledger's lines. */
 export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {

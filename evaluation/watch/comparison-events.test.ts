@@ -1,4 +1,4 @@
-import { parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import { combineArms, parseFactors } from '../compare/stacks/arms.ts';
@@ -29,7 +29,7 @@ test('an invocation of stacks tells what is known of it, and nothing of the seco
   tell([{ arm, isNull: false, result: invocation(2, true) }]);
 
   feed.end('compared');
-  const events = feed.from(1, 10).texts.map((text) => parseRunEvent(JSON.parse(text)));
+  const events = feed.from(1, 10).texts.map((text) => runEventSchema.safeParse(JSON.parse(text)).data);
   const samples = events.flatMap((event) => (event?.event === 'sample' ? [event] : []));
   expect(samples).toMatchObject([{ arm }, { arm, ms: null, bytes: null }]);
   const [{ ms, bytes } = { ms: null, bytes: null }] = samples;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { HUB_ID, toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
-import { type FileEnd, readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
+import { readLastLines } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { formatTrace, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
@@ -54,7 +54,7 @@ export class LiveDetails {
     this.#runs.set(run, { workspaces, agents });
   }
 
-  async log(run: string, agent: string): Promise<FileEnd | undefined> {
+  async log(run: string, agent: string): Promise<ReturnType<typeof readLastLines>> {
     const file = this.#fileOf(run, agent, agent === HUB_ID ? HUB_LOG : AGENT_LOG);
     return file === undefined ? undefined : readLastLines(file, LOG_BYTES);
   }

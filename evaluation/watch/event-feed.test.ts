@@ -1,5 +1,5 @@
 import { Batch } from '@gaia-mesh/core/hub/batch.ts';
-import { type NewRunEvent, parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { type NewRunEvent, type RunEvent, runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { quietLink } from '@gaia-mesh/core/testing/quiet-link.ts';
 import { slabs } from '@gaia-mesh/core/wire/slab.ts';
 import { describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ async function feedAt() {
 /** Returns all kept events, checked by the schema. */
 function kept(feed: EventFeed): RunEvent[] {
   const { texts } = feed.from(1, Number.MAX_SAFE_INTEGER);
-  const events = texts.flatMap((text) => parseRunEvent(JSON.parse(text)) ?? []);
+  const events = texts.flatMap((text) => runEventSchema.safeParse(JSON.parse(text)).data ?? []);
   expect(events).toHaveLength(texts.length);
   return events;
 }

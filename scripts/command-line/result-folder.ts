@@ -2,7 +2,7 @@ import { existsSync, globSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
-import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { deriveBatchPaths, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 
 /**
@@ -11,7 +11,7 @@ import { deriveBatchPaths, shortenPath } from '@gaia-mesh/evaluation/plan/batch-
  * @throws MeshError `usage` for a folder without a run
  */
 export function findArchive(named: string | undefined): string {
-  const place = named === undefined ? findDefaultOut() : resolveUserPath(named);
+  const place = resolveOutFolder(named);
   return named === undefined || isFolder(place) ? findLastArchive(place) : place;
 }
 

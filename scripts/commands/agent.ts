@@ -5,7 +5,7 @@ import { nodeIdSchema, toFolderName } from '@gaia-mesh/core/contracts/packet.ts'
 import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { markWorkspaces } from '@gaia-mesh/core/run/run-folder.ts';
-import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { checkSubject, DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
 import {
   choice,
@@ -167,7 +167,7 @@ function toAgentSpec(options: AgentOptions): AgentSpec {
 
 function resolveWorkspace({ id, workspace }: AgentOptions): string {
   if (workspace !== undefined) return resolveUserPath(workspace);
-  const workspaces = path.join(findDefaultOut(), 'workspaces');
+  const workspaces = path.join(resolveOutFolder(), 'workspaces');
   markWorkspaces(workspaces);
   return path.join(workspaces, toFolderName(id));
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_LOG_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseRunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
@@ -92,7 +92,7 @@ function formatLogLine(line: Line, startTime: number, showsPayloads: boolean): s
   const size = typeof bytes === 'number' ? ` ${count(bytes)} B` : '';
   const because = cause === undefined ? '' : ` ${dim(`because of ${cause}`)}`;
   const tagged = tag === undefined ? '' : ` [${tag}]`;
-  const hubEvent = log === 'hub' ? parseRunEvent(line) : undefined;
+  const hubEvent = log === 'hub' ? runEventSchema.safeParse(line).data : undefined;
   const trouble = hubEvent && describeTrouble(hubEvent);
   const others =
     type === undefined

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { readFileItem } from '@gaia-mesh/evaluation/history/results-folder.ts';
 import { argument, defineTable, option, output } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
@@ -49,5 +49,5 @@ function findResult(typed: string | undefined): ResultFile {
 function chooseFile({ kind, file }: ResultFile): string {
   return kind === 'batch'
     ? file.replace(/\.batch\.json$/, '.report.html')
-    : path.join(findDefaultOut(), 'report.html');
+    : path.join(resolveOutFolder(), 'report.html');
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { findDefaultOut, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
   defineTable,
   flag,
@@ -62,7 +62,7 @@ async function run({
     aborting.abort(new MeshError('interrupted', 'interrupted'));
   });
   const aborting = new AbortController();
-  const folder = out === undefined ? path.join(findDefaultOut(), 'runs', 'worker') : resolveUserPath(out);
+  const folder = out === undefined ? path.join(resolveOutFolder(), 'runs', 'worker') : resolveUserPath(out);
   try {
     const worker = new Worker(queue, {
       slots,

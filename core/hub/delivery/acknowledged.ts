@@ -5,7 +5,7 @@ import { parseReceipt, type Receipt } from '../../wire/delivery.ts';
 import type { HubDelivery } from '../../wire/handshake.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
-import type { Volume } from '../faults/fault-counters.ts';
+import { createVolumes } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 
@@ -24,12 +24,12 @@ interface Entry {
  * Packets and bytes of whole frames. noted = acknowledged + undeliverable + remaining in the mailbox; written
  * = noted − unwritten + repeated.
  */
-type MailboxCounters = Record<(typeof LINES)[number], Volume>;
+type MailboxCounters = ReturnType<typeof createVolumes<(typeof LINES)[number]>>;
 const LINES = ['noted', 'acknowledged', 'undeliverable', 'repeated', 'unwritten'] as const;
 
 /** Sums the counters of all mailboxes. */
 function sumCounters(all: readonly MailboxCounters[]): MailboxCounters {
-  const sum = createMailboxCounters();
+  const sum = createVolumes(LINES);
   for (const counters of all) {
     for (const line of LINES) {
       sum[line].packets += counters[line].packets;
@@ -47,7 +47,7 @@ const MAX_DOUBLINGS = 5;
  * return. At most {@link DELIVERY_LIMITS.window} of them are on the connection.
  */
 export class Mailbox {
-  readonly counters: MailboxCounters = createMailboxCounters();
+  readonly counters: MailboxCounters = createVolumes(LINES);
   bytes = 0;
   readonly #write: (message: Message, link: Link) => void;
   readonly #entries = new Map<string, Entry>();
@@ -165,17 +165,6 @@ export class Mailbox {
     this.counters[line].packets += times;
     this.counters[line].bytes += times * frame.length;
   }
-}
-
-function createMailboxCounters(): MailboxCounters {
-  const none = () => ({ packets: 0, bytes: 0 });
-  return {
-    noted: none(),
-    acknowledged: none(),
-    undeliverable: none(),
-    repeated: none(),
-    unwritten: none(),
-  };
 }
 
 /** State of one agent as a sender. */

@@ -7,7 +7,7 @@ import { DeliveryStrategy } from './delivery-strategy.ts';
 /**
  * Batches above this size are written at once: copying them costs more than the system call that it saves.
  */
-export const MAX_COALESCED_BYTES = 16 * 1024;
+const MAX_COALESCED_BYTES = 16 * 1024;
 
 /**
  * Copies the small batches of one event-loop turn one behind the other. At the end of the turn each

@@ -67,7 +67,7 @@ class PendingFrames {
 }
 
 /** Faults of one delivery. */
-export interface Decision {
+interface Decision {
   readonly drop: boolean;
   readonly dup: boolean;
   /**

@@ -1,4 +1,5 @@
 import type { PacketHead } from '../../contracts/packet.ts';
+
 /** One packet on one route, as the relay offers it. */
 export interface Offer {
   readonly from: string;
@@ -10,9 +11,15 @@ export interface Offer {
 }
 
 /** Packets and the bytes of their whole frames. */
-export interface Volume {
+interface Volume {
   packets: number;
   bytes: number;
+}
+
+/** Returns a counter at zero for each of `lines`. */
+export function createVolumes<Line extends string>(lines: readonly Line[]): Record<Line, Volume> {
+  const volumes = lines.map((line) => [line, { packets: 0, bytes: 0 }] as const);
+  return Object.fromEntries(volumes) as Record<Line, Volume>;
 }
 
 /**
@@ -24,41 +31,26 @@ export interface Volume {
  * `delayed`, `early` (delayed for less than its time because too many bytes were waiting), `corrupted` and
  * `lied` (its sender lied in it on request) describe deliveries that are counted above.
  */
-type DeliveryCounters = Record<
-  | 'offered'
-  | 'delivered'
-  | 'duplicated'
-  | 'dropped'
-  | 'undeliverable'
-  | 'delayed'
-  | 'early'
-  | 'corrupted'
-  | 'lied',
-  Volume
->;
-type Fate = keyof DeliveryCounters;
+type DeliveryCounters = Record<Fate, Volume>;
+const FATES = [
+  'offered',
+  'delivered',
+  'duplicated',
+  'dropped',
+  'undeliverable',
+  'delayed',
+  'early',
+  'corrupted',
+  'lied',
+] as const;
+type Fate = (typeof FATES)[number];
 
 /** Fates that can cost a task its answer. */
 const HARMS: readonly Fate[] = ['dropped', 'undeliverable', 'corrupted', 'lied'];
 
-function createDeliveryCounters(): DeliveryCounters {
-  const none = (): Volume => ({ packets: 0, bytes: 0 });
-  return {
-    offered: none(),
-    delivered: none(),
-    duplicated: none(),
-    dropped: none(),
-    undeliverable: none(),
-    delayed: none(),
-    early: none(),
-    corrupted: none(),
-    lied: none(),
-  };
-}
-
 /** Counts all deliveries of a run with faults. */
 export class FaultCounters {
-  readonly total: DeliveryCounters = createDeliveryCounters();
+  readonly total: DeliveryCounters = createVolumes(FATES);
   readonly #byAgent = new Map<string, DeliveryCounters>();
   /** Deliveries of a task that were lost, corrupted or false; removed when the task has ended. */
   readonly #harmedByTask = new Map<string, number>();
@@ -75,7 +67,7 @@ export class FaultCounters {
   of(agent: string): DeliveryCounters {
     let counters = this.#byAgent.get(agent);
     if (counters === undefined) {
-      counters = createDeliveryCounters();
+      counters = createVolumes(FATES);
       this.#byAgent.set(agent, counters);
     }
     return counters;

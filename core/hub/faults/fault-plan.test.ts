@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { binomialBound } from '../../testing/binomial.ts';
-import { type Decision, planRouteFaults } from '../delivery/faulty.ts';
+import { planRouteFaults } from '../delivery/faulty.ts';
 import { parseFaults } from './parse-faults.ts';
 
 const agents = ['0', '1', '2'].map((id) => ({ id, tool: id }));
 const route = { from: '0', to: '1' };
 const SEED = 20_261_123;
 
-function decisions(spec: string, count: number, on = route, seed = SEED): Decision[] {
+function decisions(spec: string, count: number, on = route, seed = SEED) {
   const decide = planRouteFaults(seed, parseFaults(spec, agents), on);
   return Array.from({ length: count }, (_, index) => decide(index + 1));
 }

@@ -26,7 +26,7 @@ type DeliveryFault =
     };
 
 /** The process of an agent is killed at a time, counted from the start of the first task. */
-export interface KillFault {
+interface KillFault {
   readonly kind: 'kill';
   /** Agent id. */
   readonly agent: string;

@@ -5,11 +5,12 @@ import type { JsonObject, JsonValue, PacketHead } from '../../contracts/packet.t
 export const TASK_STATUSES = ['answered', 'timeout', 'failed'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** Number of tasks by the way in which they ended. */
-export type StatusCounts = Readonly<Record<TaskStatus, number>>;
-
 /** Returns the worst status: several tasks count as answered only if there are any and all were answered. */
-export function pickWorstStatus({ answered, timeout, failed }: StatusCounts): TaskStatus {
+export function pickWorstStatus({
+  answered,
+  timeout,
+  failed,
+}: Readonly<Record<TaskStatus, number>>): TaskStatus {
   if (failed > 0 || answered + timeout === 0) return 'failed';
   return timeout > 0 ? 'timeout' : 'answered';
 }

@@ -16,7 +16,7 @@ import { readCpuUs } from '../../system/process/machine-state.ts';
 import { createTcpDialler } from '../../transports/tcp/tcp-transport.ts';
 import type { Dialler } from '../../transports/transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
-import { type TrafficGroups, TrafficPositions, type TrafficTally } from './traffic-groups.ts';
+import { type TrafficGroups, TrafficPositions } from './traffic-groups.ts';
 
 interface ReplayOptions
   extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
@@ -229,7 +229,11 @@ export class ReplayMesh {
   }
 
   /** Plays every task once and returns the milliseconds of all of them. */
-  async #pass(network: MeshNetwork, arrivals: Arrivals, tally: TrafficTally): Promise<number> {
+  async #pass(
+    network: MeshNetwork,
+    arrivals: Arrivals,
+    tally: ReturnType<TrafficPositions['tally']>,
+  ): Promise<number> {
     const { recording, timeoutMs, signal } = this.#options;
     let elapsedMs = 0;
     arrivals.expectAll();

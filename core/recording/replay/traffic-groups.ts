@@ -75,7 +75,7 @@ export class TrafficPositions {
 type Sum<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Traffic of one round so far. */
-export class TrafficTally {
+class TrafficTally {
   readonly #parts: readonly Sum<PartGroup>[];
   readonly #sizes: readonly Sum<TrafficGroup>[];
   readonly #partOf: (taskId: string) => number;

@@ -1,24 +1,47 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import path from 'node:path';
+import type * as z from 'zod';
 import { toFolderName } from '../../contracts/packet.ts';
 import { openUntrustedFile } from '../../system/files/untrusted-file.ts';
+import { tryParseJson } from '../../system/json-line.ts';
 
 /** Maximum bytes of one read; a line is shorter, and a longer one without an end is skipped. */
 const MAX_READ_BYTES = 1024 * 1024;
+
+/** The value of one line, and the agent that wrote it. */
+export interface AgentLine<Value> {
+  readonly agent: string;
+  readonly value: Value;
+  /** Length of the line. */
+  readonly characters: number;
+}
+
 /**
  * Lines that the agents `ids` append to the files of one name in their workspaces. Lines already there belong
  * to earlier runs.
  */
-export class AgentLines {
-  readonly #files: readonly GrowingFile[];
+export class AgentLines<Value> {
+  readonly #files: ReadonlyMap<string, GrowingFile>;
+  readonly #schema: z.ZodType<Value>;
 
-  constructor(workspaces: string, ids: readonly string[], fileName: string) {
-    this.#files = ids.map((id) => new GrowingFile(path.join(workspaces, toFolderName(id), fileName)));
+  constructor(workspaces: string, ids: readonly string[], fileName: string, schema: z.ZodType<Value>) {
+    this.#schema = schema;
+    this.#files = new Map(
+      ids.map((id) => [id, new GrowingFile(path.join(workspaces, toFolderName(id), fileName))]),
+    );
   }
 
-  /** Yields the lines that were finished since the last call, agent by agent. */
-  *next(): Generator<string> {
-    for (const file of this.#files) yield* file.newLines();
+  /**
+   * Yields the lines that were finished since the last call, agent by agent. Lines of another form are skipped:
+   * the notice that a log was cut, or those of a file that is not ours.
+   */
+  *next(): Generator<AgentLine<Value>> {
+    for (const [agent, file] of this.#files) {
+      for (const line of file.newLines()) {
+        const parsed = this.#schema.safeParse(tryParseJson(line));
+        if (parsed.success) yield { agent, value: parsed.data, characters: line.length };
+      }
+    }
   }
 }
 

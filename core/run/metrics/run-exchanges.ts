@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import type * as z from 'zod';
 import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
 import { restoreExchange } from '../../recording/recorded-exchange.ts';
-import { tryParseJson } from '../../system/json-line.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
-import { AgentLines } from './agent-lines.ts';
+import { type AgentLine, AgentLines } from './agent-lines.ts';
 import { sumLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
 const BOUNDS = {
@@ -24,7 +24,7 @@ interface TaskExchanges {
  * because a table of tokens in each agent would take memory and time there.
  */
 export class RunExchanges {
-  readonly #lines: AgentLines;
+  readonly #lines: AgentLines<z.infer<typeof exchangeLineSchema>>;
   readonly #open = new Map<string, TaskExchanges>();
   #total: TokenLedgerFigures | undefined;
   readonly #bounds: typeof BOUNDS;
@@ -32,7 +32,7 @@ export class RunExchanges {
   /** Exchanges already in the files belong to earlier runs. */
   constructor(workspaces: string, ids: readonly string[], bounds = BOUNDS) {
     this.#bounds = bounds;
-    this.#lines = new AgentLines(workspaces, ids, EXCHANGES_FILE);
+    this.#lines = new AgentLines(workspaces, ids, EXCHANGES_FILE, exchangeLineSchema);
   }
 
   /**
@@ -49,18 +49,9 @@ export class RunExchanges {
     this.#open.delete(taskId);
     const ledger = new TokenLedger();
     for (const line of task.exchanges) {
-      const { role, packet_type, prompt_tokens, completion_tokens } = line;
       const exchange = isTimeUp() ? undefined : restoreExchange(line, task.texts);
       if (exchange === undefined) ledger.addUnknown();
-      else
-        ledger.add({
-          role,
-          packetType: packet_type,
-          model: line.model,
-          promptTokens: prompt_tokens,
-          completionTokens: completion_tokens,
-          counted: await countExchange(exchange),
-        });
+      else ledger.add({ ...line, counted: await countExchange(exchange) });
       // Yield, because the hub runs in this process, and other tasks' clocks run.
       await setImmediate();
     }
@@ -82,18 +73,14 @@ export class RunExchanges {
     return this.#total;
   }
 
-  #keep(line: string): void {
-    const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-    // The line is the logger's own, or comes from another program.
-    if (!parsed.success) return;
-    const { data } = parsed;
+  #keep({ value: data, characters: length }: AgentLine<z.infer<typeof exchangeLineSchema>>): void {
     let task = this.#open.get(data.task_id);
     if (task === undefined) {
       if (this.#open.size === this.#bounds.openTasks) return;
       task = { texts: new Map(), exchanges: [], characters: 0 };
       this.#open.set(data.task_id, task);
     }
-    const characters = 'text' in data ? data.text.length : line.length;
+    const characters = 'text' in data ? data.text.length : length;
     if (task.characters + characters > this.#bounds.taskCharacters) return;
     task.characters += characters;
     if ('text' in data) task.texts.set(data.digest, data.text);

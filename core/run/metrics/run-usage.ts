@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Team } from '../../contracts/team.ts';
 import { type ModelSums, USAGE_FILE, UsageBook, usageSchema } from '../../contracts/usage.ts';
-import { tryParseJson } from '../../system/json-line.ts';
 import type { RunOptions } from '../run-options.ts';
 import { AgentLines } from './agent-lines.ts';
 
@@ -13,7 +12,7 @@ const lineSchema = usageSchema.extend({ task_id: z.string() });
  * none.
  */
 export class RunUsage {
-  readonly #lines: AgentLines;
+  readonly #lines: AgentLines<z.infer<typeof lineSchema>>;
   readonly #open = new Map<string, UsageBook>();
   readonly #all = new UsageBook();
 
@@ -36,7 +35,7 @@ export class RunUsage {
    * workspaces.
    */
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#lines = new AgentLines(workspaces, ids, USAGE_FILE);
+    this.#lines = new AgentLines(workspaces, ids, USAGE_FILE, lineSchema);
   }
 
   /**
@@ -57,17 +56,12 @@ export class RunUsage {
   }
 
   #read(): void {
-    for (const line of this.#lines.next()) this.#add(line);
-  }
-
-  #add(line: string): void {
-    const parsed = lineSchema.safeParse(tryParseJson(line));
-    // The line is the logger's own, or comes from another program, and records no usage.
-    if (!parsed.success) return;
-    const { task_id, ...usage } = parsed.data;
-    this.#all.add(usage);
-    const book = this.#open.get(task_id) ?? new UsageBook();
-    book.add(usage);
-    this.#open.set(task_id, book);
+    for (const { value } of this.#lines.next()) {
+      const { task_id, ...usage } = value;
+      this.#all.add(usage);
+      const book = this.#open.get(task_id) ?? new UsageBook();
+      book.add(usage);
+      this.#open.set(task_id, book);
+    }
   }
 }

@@ -7,11 +7,10 @@ import {
   WARNINGS_FILE,
   type Warning,
 } from '../../contracts/warning.ts';
-import { tryParseJson } from '../../system/json-line.ts';
 import { AgentLines } from './agent-lines.ts';
 
 const { lost, where, why, task_id } = runWarningSchema.shape;
-const lineSchema = z.looseObject({ lost, where, why, task_id });
+const lineSchema = z.object({ lost, where, why, task_id });
 
 /** Maximum tasks with warnings that wait for their end; the warnings of further ones are in the sum alone. */
 const MAX_OPEN_TASKS = 1000;
@@ -22,11 +21,11 @@ const MAX_OPEN_TASKS = 1000;
  */
 export class RunWarnings {
   readonly all = new WarningList();
-  readonly #lines: ReadonlyMap<string, AgentLines>;
+  readonly #lines: AgentLines<z.infer<typeof lineSchema>>;
   readonly #open = new Map<string, WarningList>();
 
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#lines = new Map(ids.map((id) => [id, new AgentLines(workspaces, [id], WARNINGS_FILE)]));
+    this.#lines = new AgentLines(workspaces, ids, WARNINGS_FILE, lineSchema);
   }
 
   /** Returns the warnings of a task. Call it once, when the task has ended: later ones are in `all` alone. */
@@ -38,16 +37,10 @@ export class RunWarnings {
   }
 
   read(): void {
-    for (const [agent, lines] of this.#lines) {
-      for (const line of lines.next()) {
-        const parsed = lineSchema.safeParse(tryParseJson(line));
-        // The line is the notice that the log was cut, or a file with this name is not ours.
-        if (!parsed.success) continue;
-        const { task_id, lost, where, why } = parsed.data;
-        const warning = { lost, where, why };
-        this.all.add(warning, agent, task_id);
-        if (task_id !== undefined) this.#listFor(task_id)?.add(warning, agent, task_id);
-      }
+    for (const { agent, value } of this.#lines.next()) {
+      const { task_id, ...warning } = value;
+      this.all.add(warning, agent, task_id);
+      if (task_id !== undefined) this.#listFor(task_id)?.add(warning, agent, task_id);
     }
   }
 
@@ -65,14 +58,14 @@ class WarningList {
   readonly #entries = new Map<string, RunWarning>();
   #unlisted = 0;
 
-  add(warning: Warning, agent: string | null, task_id?: string, times = 1): void {
+  add(warning: Warning, agent: string | null, task_id?: string): void {
     const bounded = boundWarning(warning);
     const key = JSON.stringify([agent, bounded]);
     const before = this.#entries.get(key);
-    if (before !== undefined) this.#entries.set(key, { ...before, times: before.times + times });
+    if (before !== undefined) this.#entries.set(key, { ...before, times: before.times + 1 });
     else if (this.#entries.size < WARNING_LIMITS.count)
-      this.#entries.set(key, { agent, task_id, ...bounded, times });
-    else this.#unlisted += times;
+      this.#entries.set(key, { agent, task_id, ...bounded, times: 1 });
+    else this.#unlisted += 1;
   }
 
   get entries(): RunWarning[] {

@@ -11,12 +11,11 @@ const part = fc.record({
 });
 const exchange = fc.record({
   role: fc.constantFrom('plan', 'critique'),
-  packetType: fc.constantFrom('plan.call', 'doc_init'),
+  packet_type: fc.constantFrom('plan.call', 'doc_init'),
   model: fc.constantFrom('m', 'n'),
-  promptTokens: fc.nat(5000),
-  completionTokens: fc.nat(500),
+  prompt_tokens: fc.nat(5000),
+  completion_tokens: fc.nat(500),
   counted: fc.record({
-    encoding: fc.constant('o200k_base' as const),
     known: fc.boolean(),
     parts: fc.array(part, { maxLength: 12 }),
     completion: fc.record({ answer: fc.nat(200), reasoning: fc.nat(200), tool_calls: fc.nat(200) }),
@@ -31,10 +30,10 @@ test('lines sum to what the servers counted, whatever was asked', () => {
       const sum = (lines: readonly { tokens: number }[] | undefined) =>
         (lines ?? []).reduce((all, { tokens }) => all + tokens, 0);
       expect(sum(ledger.figures?.prompt)).toBe(
-        exchanges.reduce((all, { promptTokens }) => all + promptTokens, 0),
+        exchanges.reduce((all, { prompt_tokens }) => all + prompt_tokens, 0),
       );
       expect(sum(ledger.figures?.completion)).toBe(
-        exchanges.reduce((all, { completionTokens }) => all + completionTokens, 0),
+        exchanges.reduce((all, { completion_tokens }) => all + completion_tokens, 0),
       );
       if (ledger.figures !== undefined) tokenLedgerSchema.parse(ledger.figures);
     }),
@@ -43,12 +42,11 @@ test('lines sum to what the servers counted, whatever was asked', () => {
 
 const once = {
   role: 'plan',
-  packetType: 'plan.call',
+  packet_type: 'plan.call',
   model: 'm',
-  promptTokens: 30,
-  completionTokens: 5,
+  prompt_tokens: 30,
+  completion_tokens: 5,
   counted: {
-    encoding: 'o200k_base' as const,
     known: true,
     parts: [
       { kind: 'peer' as const, tokens: 20, digest: 'facts' },
@@ -72,7 +70,7 @@ test('what is read again is on a line of its own, by how often', () => {
 
 test('a reply without figures is on no line, and counted as such', () => {
   const ledger = new TokenLedger();
-  ledger.add({ ...once, promptTokens: null });
+  ledger.add({ ...once, prompt_tokens: null });
   expect(ledger.figures).toMatchObject({ prompt: [], uncounted: 1 });
 });
 
@@ -95,7 +93,7 @@ describe('an exchange', () => {
     const ledger = new TokenLedger();
     ledger.add({
       ...once,
-      completionTokens: 21,
+      completion_tokens: 21,
       counted: { ...once.counted, completion: { answer: 5, reasoning: 6, tool_calls: 7 } },
     });
     expect(ledger.figures).toEqual({
@@ -117,14 +115,14 @@ describe('an exchange', () => {
 
   test('has a residual below 0 where the server counts less, and none where both agree', () => {
     const less = new TokenLedger();
-    less.add({ ...once, promptTokens: 26, completionTokens: 4 });
+    less.add({ ...once, prompt_tokens: 26, completion_tokens: 4 });
     expect(less.figures?.prompt.at(-1)).toEqual({ ...by, kind: 'residual', read: 1, tokens: -1 });
     expect(less.figures?.completion).toEqual([
       { ...by, kind: 'answer', tokens: 5 },
       { ...by, kind: 'residual', tokens: -1 },
     ]);
     const equal = new TokenLedger();
-    equal.add({ ...once, promptTokens: 27 });
+    equal.add({ ...once, prompt_tokens: 27 });
     expect(equal.figures?.prompt.map(({ kind }) => kind)).toEqual(['peer', 'structure']);
     expect(equal.figures?.completion).toEqual([{ ...by, kind: 'answer', tokens: 5 }]);
   });
@@ -132,8 +130,8 @@ describe('an exchange', () => {
   test('adds to the lines of its like, and has lines of its own by role, packet type and model', () => {
     const ledger = new TokenLedger();
     const marks = { ...once.counted, parts: [{ kind: 'structure' as const, tokens: 7, digest: '' }] };
-    const plain = { ...once, promptTokens: 7, counted: marks };
-    for (const other of [{}, {}, { role: 'critique' }, { packetType: 'doc_init' }, { model: 'n' }])
+    const plain = { ...once, prompt_tokens: 7, counted: marks };
+    for (const other of [{}, {}, { role: 'critique' }, { packet_type: 'doc_init' }, { model: 'n' }])
       ledger.add({ ...plain, ...other });
     const ofAll = (tokens: number) => [
       { ...by, tokens: 2 * tokens },
@@ -148,9 +146,9 @@ describe('an exchange', () => {
 
 describe('what a server did not say', () => {
   test.each([
-    { promptTokens: null },
-    { completionTokens: null },
-    { promptTokens: null, completionTokens: null },
+    { prompt_tokens: null },
+    { completion_tokens: null },
+    { prompt_tokens: null, completion_tokens: null },
   ])('is unknown and not 0 (%o), but its parts have been read', (unsaid) => {
     const ledger = new TokenLedger();
     ledger.add({ ...once, ...unsaid, counted: { ...once.counted, known: false } });
@@ -172,8 +170,8 @@ describe('what a server did not say', () => {
   test('has figures where only the prompt or only the reply has tokens', () => {
     const none = {
       ...once,
-      promptTokens: 0,
-      completionTokens: 0,
+      prompt_tokens: 0,
+      completion_tokens: 0,
       counted: { ...once.counted, parts: [], completion: { answer: 0, reasoning: 0, tool_calls: 0 } },
     };
     const add = (more: Partial<typeof none>) => {
@@ -181,8 +179,8 @@ describe('what a server did not say', () => {
       ledger.add({ ...none, ...more });
       return ledger.figures;
     };
-    expect(add({ promptTokens: 3 })).toMatchObject({ prompt: [{ tokens: 3 }], completion: [] });
-    expect(add({ completionTokens: 3 })).toMatchObject({ prompt: [], completion: [{ tokens: 3 }] });
+    expect(add({ prompt_tokens: 3 })).toMatchObject({ prompt: [{ tokens: 3 }], completion: [] });
+    expect(add({ completion_tokens: 3 })).toMatchObject({ prompt: [], completion: [{ tokens: 3 }] });
     expect(add({})).toBeUndefined();
   });
 
@@ -207,14 +205,14 @@ describe('the bounds of a ledger', () => {
   function addRoles(count: number, first = 0): TokenLedger {
     const ledger = new TokenLedger();
     for (let role = first; role < first + count; role++)
-      ledger.add({ ...once, role: `r${role}`, promptTokens: 1, counted: { ...once.counted, parts: [] } });
+      ledger.add({ ...once, role: `r${role}`, prompt_tokens: 1, counted: { ...once.counted, parts: [] } });
     return ledger;
   }
   const other = { role: OTHERS, packet_type: OTHERS, model: OTHERS };
 
   test('are 5,000 lines of each side: those that are there still grow, and new ones share a line', () => {
     const ledger = addRoles(5002);
-    ledger.add({ ...once, role: 'r4999', promptTokens: 1, counted: { ...once.counted, parts: [] } });
+    ledger.add({ ...once, role: 'r4999', prompt_tokens: 1, counted: { ...once.counted, parts: [] } });
     ledger.add({ ...once, role: 'new' });
     const { prompt = [], completion = [] } = ledger.figures ?? {};
     expect(completion.slice(4998)).toEqual([

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import type { ExchangeLine } from '../../contracts/model-exchange.ts';
 import { OTHERS } from '../../contracts/others.ts';
 import { PROMPT_KINDS } from '../../contracts/prompt-part.ts';
-import type { CountedExchange } from '../../tokens/count-exchange.ts';
+import type { countExchange } from '../../tokens/count-exchange.ts';
 
 const count = z.int().nonnegative();
 
@@ -30,7 +31,7 @@ const tokenLineSchema = z
     tokens: z.int().describe('tokens; a residual may be below 0'),
   })
   .meta({ id: 'token line', description: 'Prompt tokens by what they are.' });
-export type TokenLine = z.infer<typeof tokenLineSchema>;
+type TokenLine = z.infer<typeof tokenLineSchema>;
 
 export const tokenLedgerSchema = z
   .strictObject({
@@ -62,14 +63,10 @@ export const tokenLedgerSchema = z
   .meta({ id: 'token ledger', description: 'Each token of a run’s prompts and replies on one line.' });
 export type TokenLedgerFigures = z.infer<typeof tokenLedgerSchema>;
 
-/** One exchange as an agent recorded it. Tokens are the server's count; null if it gave none. */
-interface LedgerExchange {
-  readonly role: string;
-  readonly packetType: string;
-  readonly model: string;
-  readonly promptTokens: number | null;
-  readonly completionTokens: number | null;
-  readonly counted: CountedExchange;
+/** One exchange as an agent recorded it, and its tokens by part. */
+interface LedgerExchange
+  extends Pick<ExchangeLine, 'role' | 'packet_type' | 'model' | 'prompt_tokens' | 'completion_tokens'> {
+  readonly counted: Awaited<ReturnType<typeof countExchange>>;
 }
 
 /**
@@ -82,16 +79,16 @@ export class TokenLedger {
   #estimated = false;
   #uncounted = 0;
 
-  add({ role, packetType, model, promptTokens, completionTokens, counted }: LedgerExchange): void {
-    const by = { role, packet_type: packetType, model };
-    if (promptTokens === null || completionTokens === null) {
+  add({ role, packet_type, model, prompt_tokens, completion_tokens, counted }: LedgerExchange): void {
+    const by = { role, packet_type, model };
+    if (prompt_tokens === null || completion_tokens === null) {
       this.#uncounted += 1;
       // The model has read the parts all the same.
       for (const { digest } of counted.parts) this.#readOf(digest);
       return;
     }
     this.#estimated ||= !counted.known;
-    let rest = promptTokens;
+    let rest = prompt_tokens;
     for (const { kind, tokens, digest } of counted.parts) {
       rest -= tokens;
       addLine(this.#prompt, { ...by, kind, read: kind === 'structure' ? 1 : this.#readOf(digest), tokens });
@@ -102,7 +99,7 @@ export class TokenLedger {
       answer,
       reasoning,
       tool_calls,
-      residual: completionTokens - answer - reasoning - tool_calls,
+      residual: completion_tokens - answer - reasoning - tool_calls,
     };
     for (const kind of ['answer', 'reasoning', 'tool_calls', 'residual'] as const) {
       addLine(this.#completion, { ...by, kind, tokens: said[kind] });

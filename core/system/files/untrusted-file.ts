@@ -35,7 +35,7 @@ export function openUntrustedFile(file: string): number | undefined {
 }
 
 /** The end of a file, from the beginning of a line. */
-export interface FileEnd {
+interface FileEnd {
   readonly text: string;
   /** True if the file has more text before this. */
   readonly isCut: boolean;

@@ -7,7 +7,7 @@ import type { Dialler, Listen, RunTransport, RunTransportOptions } from '../tran
 import { type NatsAddress, resolveNatsAddress } from './nats-address.ts';
 import { allocateMessage, NatsLink, readMessage } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
-import { type AgentSubjects, checkSubject, DEFAULT_SUBJECT, nameAgentSubjects } from './subjects.ts';
+import { checkSubject, DEFAULT_SUBJECT, nameAgentSubjects } from './subjects.ts';
 
 const NOTHING = new Uint8Array(0);
 /**
@@ -19,12 +19,13 @@ const BUSY_REDIAL_MS = 20;
 /** Dials agents on a NATS server; `meshOf` returns the subject prefix of each. */
 export function createNatsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
   return {
-    dial: (node) => dial(server, nameAgentSubjects(meshOf(node), node.id)),
+    dial: (node) => dial(server, meshOf(node), node.id),
     where: (node) => `${server.address.shown} as ${meshOf(node)}.${node.id}`,
   };
 }
 
-async function dial(server: NatsServer, subjects: AgentSubjects): Promise<FrameLink | undefined> {
+async function dial(server: NatsServer, mesh: string, node: string): Promise<FrameLink | undefined> {
+  const subjects = nameAgentSubjects(mesh, node);
   const ear = subjects.hubEar();
   const { promise, resolve, reject } = Promise.withResolvers<FrameLink | undefined>();
   let link: NatsLink | undefined;

@@ -38,7 +38,7 @@ function escapeSubjectPart(id: string): string {
  *
  * Tokens are fresh and cannot be guessed: a client that cannot listen cannot write into a connection either.
  */
-export interface AgentSubjects {
+interface AgentSubjects {
   readonly dial: string;
   hubEar(): string;
   agentEar(): string;

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { MeshError, readSystemCode, toErrorMessage } from '../../contracts/errors.ts';
-import type { Dialler, LinkHandler, Listen, Listener } from '../transport.ts';
+import type { Dialler, Listen, Listener } from '../transport.ts';
 import { FrameSocket } from './frame-socket.ts';
 
 /** Address on which agents listen: on this machine only. */
@@ -53,7 +53,7 @@ export async function openPort(port: number): Promise<net.Server> {
   return server;
 }
 
-function createListener(server: net.Server, { accept, fault }: LinkHandler): Listener {
+function createListener(server: net.Server, { accept, fault }: Parameters<Listen>[0]): Listener {
   server.on('connection', (socket) => accept(FrameSocket.accept(socket)));
   server.on('error', (error) => fault(toErrorMessage(error)));
   const address = server.address();

@@ -10,7 +10,6 @@ import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
@@ -88,30 +87,27 @@ const MAX_OPEN_ENTRIES = 20_000;
  * steps; for a task that failed or timed out these notes are the only record.
  */
 class RunTraces {
-  readonly #lines: AgentLines;
+  readonly #lines: AgentLines<Line>;
   readonly #open = new Map<string, Line[]>();
   #openEntries = 0;
 
   constructor(workspaces: string, ids: readonly string[]) {
-    this.#lines = new AgentLines(workspaces, ids, TRACE_FILE);
+    this.#lines = new AgentLines(workspaces, ids, TRACE_FILE, lineSchema);
   }
 
   /** Returns the steps of a task in the order of time and forgets them. Call it once, when the task has ended. */
   ended(taskId: string): TraceEntry[] {
-    for (const line of this.#lines.next()) this.#add(line);
+    for (const { value } of this.#lines.next()) this.#add(value);
     const lines = this.#open.get(taskId) ?? [];
     this.#open.delete(taskId);
     this.#openEntries -= lines.length;
     return lines.sort((a, b) => a.time - b.time).map(({ task_id: _task, time: _time, ...entry }) => entry);
   }
 
-  #add(text: string): void {
-    const parsed = lineSchema.safeParse(tryParseJson(text));
-    // A line of another form is the notice that the log was cut, or stands in a file that is not ours.
-    if (!parsed.success || this.#openEntries >= MAX_OPEN_ENTRIES) return;
+  #add(line: Line): void {
+    if (this.#openEntries >= MAX_OPEN_ENTRIES) return;
     this.#openEntries += 1;
-    const { task_id } = parsed.data;
-    this.#open.set(task_id, [...(this.#open.get(task_id) ?? []), parsed.data]);
+    this.#open.set(line.task_id, [...(this.#open.get(line.task_id) ?? []), line]);
   }
 }
 

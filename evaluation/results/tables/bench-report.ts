@@ -1,6 +1,5 @@
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
-import type { FaultMetrics } from '@gaia-mesh/core/run/run-faults.ts';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import type { Interval } from '../../statistics/inference/confidence.ts';
@@ -290,6 +289,8 @@ export function formatConditions(metrics: RunMetrics): string[] {
     ...formatFaults(metrics),
   ];
 }
+
+type FaultMetrics = NonNullable<RunMetrics['faults']>;
 
 /** Formats injected faults, losses, recovery times and the answers under faults. */
 function formatFaults({ faults, refused_packets }: RunMetrics): string[] {

@@ -11,7 +11,7 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
-import { findDefaultOut } from '@gaia-mesh/core/system/user-paths.ts';
+import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { resolveNatsAddress } from '@gaia-mesh/core/transports/nats/nats-address.ts';
 import { NatsServer } from '@gaia-mesh/core/transports/nats/nats-server.ts';
 import {
@@ -260,7 +260,7 @@ function checkPeer(language: 'python' | 'go'): Finding {
 }
 
 async function checkDisk(): Promise<Finding> {
-  const folder = path.resolve(findDefaultOut());
+  const folder = path.resolve(resolveOutFolder());
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const detail = `${(free / 1e9).toFixed(1)} GB free in ${folder}`;

@@ -1,4 +1,4 @@
-import { parseRunEvent, type RunEvent } from '@gaia-mesh/core/run/run-event.ts';
+import { type RunEvent, runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { Cli, temporaryFolder } from '../../testing/cli.ts';
 
@@ -17,7 +17,7 @@ async function eventsOf(cli: Cli) {
     for (const line of lines) {
       if (!line.startsWith('data: ')) continue;
       const sent: unknown[] = JSON.parse(line.slice(6));
-      const parsed = sent.flatMap((event) => parseRunEvent(event) ?? []);
+      const parsed = sent.flatMap((event) => runEventSchema.safeParse(event).data ?? []);
       expect(parsed).toHaveLength(sent.length);
       events.push(...parsed);
     }
