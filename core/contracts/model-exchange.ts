@@ -14,7 +14,7 @@ const tokens = z.int().nonnegative().nullable();
 const digest = z.string().max(24);
 const object = z.custom<JsonObject>(isJsonObject);
 /** A tool call as the file keeps it. */
-export const toolCallSchema = z.object({
+const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.union([z.string(), object]),
@@ -31,6 +31,42 @@ const messageLineSchema = z.object({
   images: z.array(digest).optional(),
 });
 
+const exchangeSchema = z.object({
+  task_id: z.string(),
+  role: z.string(),
+  packet_type: z.string(),
+  key: digest,
+  model: z.string(),
+  messages: z.array(messageLineSchema),
+  tools: digest.optional(),
+  schema: digest.optional(),
+  reply: z.object({
+    content: z.string(),
+    reasoning: z.string().optional(),
+    tool_calls: z.array(toolCallSchema),
+    finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
+  }),
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+  counts: tokenCountsSchema.optional(),
+  /** Optional, because an engine that the user wrote may leave them out. */
+  started_us: z.number().nonnegative().optional(),
+  ended_us: z.number().nonnegative().optional(),
+});
+export type ExchangeLine = z.infer<typeof exchangeSchema>;
+
+/** A recorded reply of a model, with the key of the request that it answers. */
+export const recordedReplySchema = exchangeSchema.pick({
+  key: true,
+  role: true,
+  model: true,
+  reply: true,
+  prompt_tokens: true,
+  completion_tokens: true,
+  counts: true,
+});
+export type RecordedReply = z.infer<typeof recordedReplySchema>;
+
 /**
  * A line of {@link EXCHANGES_FILE}: either a text that prompts of a task contain, written once per task, or
  * an exchange whose messages refer to such texts. A conversation of thirty turns, each of which repeats all
@@ -38,30 +74,8 @@ const messageLineSchema = z.object({
  */
 export const exchangeLineSchema = z.union([
   z.object({ task_id: z.string(), digest, text: z.string() }),
-  z.object({
-    task_id: z.string(),
-    role: z.string(),
-    packet_type: z.string(),
-    key: digest,
-    model: z.string(),
-    messages: z.array(messageLineSchema),
-    tools: digest.optional(),
-    schema: digest.optional(),
-    reply: z.object({
-      content: z.string(),
-      reasoning: z.string().optional(),
-      tool_calls: z.array(toolCallSchema),
-      finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
-    }),
-    prompt_tokens: tokens,
-    completion_tokens: tokens,
-    counts: tokenCountsSchema.optional(),
-    /** Optional, because an engine that the user wrote may leave them out. */
-    started_us: z.number().nonnegative().optional(),
-    ended_us: z.number().nonnegative().optional(),
-  }),
+  exchangeSchema,
 ]);
-export type ExchangeLine = Extract<z.infer<typeof exchangeLineSchema>, { key: string }>;
 
 /**
  * Returns the key of a request: equal messages, tools and schema give the same key, whatever the model and

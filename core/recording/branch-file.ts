@@ -1,30 +1,12 @@
 import * as z from 'zod';
 import { MeshError } from '../contracts/errors.ts';
-import { exchangeLineSchema, toolCallSchema } from '../contracts/model-exchange.ts';
+import { type RecordedReply, recordedReplySchema } from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
-import { tokenCountsSchema } from '../contracts/prompt-part.ts';
 import { parseJsonLine, tryParseJson } from '../system/json-line.ts';
 import { readExchangeLogs } from './recorded-exchange.ts';
 
 /** Maximum bytes of all exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
-
-const replySchema = z.strictObject({
-  /** Key of the request that it answers. */
-  key: z.string(),
-  role: z.string(),
-  model: z.string(),
-  content: z.string(),
-  reasoning: z.string().optional(),
-  tool_calls: z.array(toolCallSchema),
-  finish: z.enum(['stop', 'length', 'tool_calls', 'filtered']),
-  prompt_tokens: z.int().nonnegative().nullable(),
-  completion_tokens: z.int().nonnegative().nullable(),
-  counts: tokenCountsSchema.optional(),
-});
-
-/** A recorded model reply with the key of its request. */
-export type RecordedReply = z.infer<typeof replySchema>;
 
 /**
  * Reads every model reply of an archived run, agent by agent in the order of arrival.
@@ -42,20 +24,13 @@ export async function readRecordedReplies(archive: string): Promise<RecordedRepl
 }
 
 function parseReplyLine(line: string): RecordedReply[] {
-  const parsed = exchangeLineSchema.safeParse(tryParseJson(line));
-  // The line is a text, which replies do not need, or a line of the logger itself.
-  if (!parsed.success || 'text' in parsed.data) return [];
-  const { key, role, model, reply, prompt_tokens, completion_tokens, counts } = parsed.data;
-  return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, counts }];
-}
-
-/** Formats replies as the file that agents' engines read: one JSON line each. */
-export function formatReplies(replies: readonly RecordedReply[]): string {
-  return replies.map((reply) => `${JSON.stringify(reply)}\n`).join('');
+  const reply = recordedReplySchema.safeParse(tryParseJson(line)).data;
+  // Other lines are texts, which replies do not need, or of the logger itself.
+  return reply === undefined ? [] : [reply];
 }
 
 /**
- * Parses a file of replies.
+ * Parses a file of replies, one JSON line each.
  *
  * @throws MeshError `config`, naming the line that is not a reply
  */
@@ -63,7 +38,7 @@ export function parseReplies(text: string, where: string): RecordedReply[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line, index) => parseJsonLine(line, replySchema, `${where}:${index + 1}`));
+    .map((line, index) => parseJsonLine(line, recordedReplySchema, `${where}:${index + 1}`));
 }
 
 const object = z.custom<JsonObject>(isJsonObject, 'must be an object');
@@ -84,7 +59,7 @@ const packetSchema = z.strictObject({
 });
 
 /** A model reply, and the position of the packet that its agent sent next; null if it sent none. */
-const branchReplySchema = replySchema.extend({ leads_to: place.nullable() });
+const branchReplySchema = recordedReplySchema.extend({ leads_to: place.nullable() });
 
 const branchSchema = z.strictObject({
   /** Packets up to this position repeat their recorded payload. */

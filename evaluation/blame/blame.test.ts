@@ -33,7 +33,12 @@ async function analyse(chances: readonly Chances[], seed: number, { truth = 0, t
     const place = index + 1;
     return { place, id: `m${place}`, from: 'a', to: 'b', type: 't', payload: { answer: RECORDED } };
   });
-  const reply = { key: 'k', role: 'r', model: 'm', content: '', tool_calls: [], finish: 'stop' as const };
+  const reply = {
+    key: 'k',
+    role: 'r',
+    model: 'm',
+    reply: { content: '', tool_calls: [], finish: 'stop' as const },
+  };
   const recorded = {
     messages,
     replies: {

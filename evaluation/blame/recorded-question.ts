@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { EXCHANGES_FILE, exchangeLineSchema, hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { EXCHANGES_FILE, hashText, recordedReplySchema } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import type { BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
@@ -83,8 +83,8 @@ function toBranchPacket({ packet: { from, to, type, tag, payload } }: RecordedPa
   return { from, to, type, tag, payload };
 }
 
-const timedSchema = z.object({ time: z.number() });
-const sentSchema = timedSchema.extend({ dir: z.literal('sent'), id: z.string() });
+const notedReplySchema = recordedReplySchema.extend({ task_id: z.string(), time: z.number() });
+const sentSchema = z.object({ time: z.number(), dir: z.literal('sent'), id: z.string() });
 
 /** Returns the times at which an agent sent its messages, by the clock that its exchanges use, too. */
 function parseSentLines(
@@ -109,14 +109,11 @@ function parseBranchReplies(
   sent: ReturnType<typeof parseSentLines>,
 ): BranchReply[] {
   return log.split('\n').flatMap((line) => {
-    const value = tryParseJson(line);
-    const parsed = exchangeLineSchema.safeParse(value).data;
-    const time = timedSchema.safeParse(value).data?.time;
-    if (parsed === undefined || 'text' in parsed || parsed.task_id !== taskId || time === undefined)
-      return [];
-    const { key, role, model, reply, prompt_tokens, completion_tokens } = parsed;
+    const noted = notedReplySchema.safeParse(tryParseJson(line)).data;
+    if (noted?.task_id !== taskId) return [];
+    const { task_id: _task, time, ...reply } = noted;
     const later = sent.filter(({ timeMs }) => timeMs >= time).map(({ place }) => place);
     const leads_to = later.length === 0 ? null : Math.min(...later);
-    return [{ key, role, model, ...reply, prompt_tokens, completion_tokens, leads_to }];
+    return [{ ...reply, leads_to }];
   });
 }

@@ -9,7 +9,7 @@ import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import { callType, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { findBlockedAgents } from '@gaia-mesh/core/hub/tasks/reachable.ts';
-import { formatReplies, readRecordedReplies } from '@gaia-mesh/core/recording/branch-file.ts';
+import { readRecordedReplies } from '@gaia-mesh/core/recording/branch-file.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
@@ -285,7 +285,10 @@ async function withReplies(options: TeamOptions): Promise<TeamOptions & { readon
   const all = await Promise.all(
     options.replies.map((archive) => readRecordedReplies(resolveUserPath(archive))),
   );
-  const text = formatReplies(all.flat());
+  const text = all
+    .flat()
+    .map((reply) => `${JSON.stringify(reply)}\n`)
+    .join('');
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
   const folder = path.join(os.tmpdir(), `gaia-mesh-replies-${digest}-${process.pid}`);
   const file = path.join(folder, 'replies.jsonl');

@@ -3,9 +3,9 @@ import { Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import type { AgentOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import { hashRequest, type RecordedReply } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { branchFileSchema, parseReplies, type RecordedReply } from '@gaia-mesh/core/recording/branch-file.ts';
+import { branchFileSchema, parseReplies } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
@@ -44,15 +44,15 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
     taken.set(key, times + 1);
     const recorded = known[times % known.length];
     if (recorded === undefined) throw createUnrecordedError(question, work, replies.size);
-    const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens, counts } =
-      recorded;
+    const { model, prompt_tokens, completion_tokens, counts } = recorded;
+    const { tool_calls: toolCalls, ...reply } = recorded.reply;
     work.onExchange?.({
       key,
       model,
       messages: question.messages,
       tools: question.tools,
       schema: question.schema,
-      reply: { content, reasoning, toolCalls: tool_calls, finish },
+      reply: { ...reply, toolCalls },
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
       counts,
@@ -73,7 +73,8 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
 
 /** @throws MeshError `engine` for a recorded refusal */
 function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
-  const { model, content, reasoning, tool_calls, finish, prompt_tokens, completion_tokens } = recorded;
+  const { model, prompt_tokens, completion_tokens } = recorded;
+  const { content, reasoning, tool_calls, finish } = recorded.reply;
   if (finish === 'filtered')
     throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
   const reply = {
