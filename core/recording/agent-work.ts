@@ -7,16 +7,16 @@ import { toFolderName } from '../contracts/packet.ts';
 import { readByteLines } from '../system/files/byte-lines.ts';
 import { openUntrustedFile } from '../system/files/untrusted-file.ts';
 import { tryParseJson } from '../system/json-line.ts';
-import type { AgentWork } from './recording.ts';
+import type { PacketTrace } from './recording.ts';
 
 /** Work for a packet, as its sender reports it. */
-export interface ReportedWork extends AgentWork {
+export interface ReportedWork extends Required<Pick<PacketTrace, 'work'>> {
   readonly cause: string;
-  readonly toolUs: number;
+  readonly tool_us: number;
 }
 
 const duration = z.number().nonnegative();
-const sentSchema = z.looseObject({
+const sentSchema = z.object({
   id: z.string(),
   cause: z.string(),
   received_us: z.number(),
@@ -54,23 +54,26 @@ export async function readReportedWork(
       } else if (isOurs && line.includes('"dir":"sent"')) {
         const sent = sentSchema.safeParse(tryParseJson(line));
         // A packet that is sent again after a lost connection is logged again: the last line counts.
-        if (sent.success) all.set(sent.data.id, toReportedWork(sent.data));
+        if (!sent.success) continue;
+        const {
+          id: packetId,
+          cause,
+          tool_us,
+          received_us,
+          sent_us,
+          decode_us,
+          engine_us,
+          encode_us,
+        } = sent.data;
+        all.set(packetId, {
+          cause,
+          tool_us,
+          work: { received_us, sent_us, decode_us, engine_us, encode_us },
+        });
       }
     }
   }
   return all;
-}
-
-function toReportedWork(sent: z.infer<typeof sentSchema>): ReportedWork {
-  return {
-    cause: sent.cause,
-    toolUs: sent.tool_us,
-    receivedAt: sent.received_us,
-    sentAt: sent.sent_us,
-    decodeUs: sent.decode_us,
-    engineUs: sent.engine_us,
-    encodeUs: sent.encode_us,
-  };
 }
 
 /** Yields the whole lines of an agent's log; none if it never came up or keeps its log elsewhere. */

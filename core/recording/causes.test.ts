@@ -26,13 +26,13 @@ describe('the cause of a packet', () => {
 
   test('is what its agent reports, if that came before', () => {
     expect(causes.of(packet('x', '3'), 'a', [])).toEqual({ cause: 'a' });
-    expect(causes.of(packet('x', '3'), 'later', [])).toEqual({ cause: 'a', isCauseInferred: true });
+    expect(causes.of(packet('x', '3'), 'later', [])).toEqual({ cause: 'a', inferred: true });
   });
 
   test('is else the request that it answers', () => {
     expect(causes.of(packet('x', '4', { reply_to: 'b' }), undefined, [])).toEqual({
       cause: 'b',
-      isCauseInferred: true,
+      inferred: true,
     });
   });
 

@@ -10,15 +10,15 @@ function packet(id: string, from: string, type = 'said'): Packet {
 const recording: Recording = {
   header: sampleHeader,
   packets: [
-    { cause: null, toolUs: 0, packet: packet('hub-1', 'hub', 'doc_init') },
+    { cause: null, tool_us: 0, packet: packet('hub-1', 'hub', 'doc_init') },
     {
       cause: 'hub-1',
-      toolUs: 12.5,
-      relayed: { bytes: 100, arrivedUs: 7, forwardedUs: 9 },
-      work: { receivedAt: 1, sentAt: 5, decodeUs: 0.5, engineUs: 0, encodeUs: 1 },
+      tool_us: 12.5,
+      relayed: { bytes: 100, arrived_us: 7, forwarded_us: 9 },
+      work: { received_us: 1, sent_us: 5, decode_us: 0.5, engine_us: 0, encode_us: 1 },
       packet: packet('0-1', '0'),
     },
-    { cause: '0-1', isCauseInferred: true, toolUs: null, packet: packet('1-1', '1') },
+    { cause: '0-1', inferred: true, tool_us: null, packet: packet('1-1', '1') },
   ],
 };
 

@@ -14,7 +14,6 @@ import { checkJsonValues } from '../system/parse-json.ts';
 export const RECORDING_FILE = 'recording.jsonl';
 const RECORDING_VERSION = 2;
 
-const us = z.number();
 const duration = z.number().nonnegative();
 
 /**
@@ -52,16 +51,21 @@ const headerSchema = z.strictObject({
 });
 type RecordingHeader = z.infer<typeof headerSchema>;
 
+/**
+ * The hub's observation of a packet, by its own clock in monotonic microseconds. A document arrives when its
+ * broadcast begins.
+ */
 const relayedSchema = z.strictObject({
   /** Bytes of the whole frame. */
   bytes: z.int().nonnegative(),
-  arrived_us: us,
-  forwarded_us: us,
+  arrived_us: z.number(),
+  forwarded_us: z.number(),
 });
 
+/** An agent's report on its work for a packet, in microseconds; received and sent are times of its own clock. */
 const workSchema = z.strictObject({
-  received_us: us,
-  sent_us: us,
+  received_us: z.number(),
+  sent_us: z.number(),
   decode_us: duration,
   engine_us: duration,
   encode_us: duration,
@@ -71,45 +75,18 @@ const entrySchema = z.strictObject({
   /** Id of the packet that this one answers; null for the document that opens a task. */
   cause: z.string().nullable(),
   /** Set if the hub inferred the cause, because the sender did not report it. */
-  inferred: z.literal(true).exactOptional(),
-  /** Time in the sender's tool in microseconds; null if the sender did not report it. */
+  inferred: z.literal(true).optional(),
+  /** Time in the sender's tool in microseconds, with that in its engine; null if the sender did not report it. */
   tool_us: duration.nullable(),
-  relayed: relayedSchema.exactOptional(),
-  work: workSchema.exactOptional(),
+  /** Missing in recordings that no hub made. */
+  relayed: relayedSchema.optional(),
+  /** Missing if the sender did not report it. */
+  work: workSchema.optional(),
   packet: z.unknown(),
 });
 
-/**
- * The hub's observation of a packet, by its own clock in monotonic microseconds. A document arrives when its
- * broadcast begins.
- */
-interface Relayed {
-  readonly bytes: number;
-  readonly arrivedUs: number;
-  readonly forwardedUs: number;
-}
-
-/**
- * An agent's report on its work for a packet, in microseconds; `…At` by its own clock. `toolUs` includes
- * `engineUs`.
- */
-export interface AgentWork {
-  readonly receivedAt: number;
-  readonly sentAt: number;
-  readonly decodeUs: number;
-  readonly engineUs: number;
-  readonly encodeUs: number;
-}
-
 /** A packet of a run without its payload. */
-export interface PacketTrace {
-  readonly cause: string | null;
-  readonly isCauseInferred?: boolean | undefined;
-  readonly toolUs: number | null;
-  /** Missing in recordings that no hub made. */
-  readonly relayed?: Relayed | undefined;
-  /** Missing if the sender did not report it. */
-  readonly work?: AgentWork | undefined;
+export interface PacketTrace extends Readonly<Omit<z.infer<typeof entrySchema>, 'packet'>> {
   readonly packet: Omit<Packet, 'payload'>;
 }
 
@@ -124,10 +101,10 @@ export interface Recording {
 
 /** Describes what a recording lacks: missing parts of the run, and facts that agents did not report. */
 export function listCaveats({ header, packets }: Recording): string[] {
-  const guessed = packets.filter(({ isCauseInferred }) => isCauseInferred === true);
+  const guessed = packets.filter(({ inferred }) => inferred === true);
   const begun = guessed.filter(({ cause }) => cause === null).length;
-  const inferred = guessed.length - begun;
-  const untimed = packets.filter(({ toolUs }) => toolUs === null).length;
+  const others = guessed.length - begun;
+  const untimed = packets.filter(({ tool_us }) => tool_us === null).length;
   const ifAny = (count: number, caveat: string) => (count === 0 ? [] : [caveat]);
   return [
     ...(header.missing ?? []).map((what) => `Not in the recording: ${what}.`),
@@ -137,8 +114,8 @@ export function listCaveats({ header, packets }: Recording): string[] {
       `Agents began ${begun} of its tasks by themselves: an empty document, which was never sent, opens each.`,
     ),
     ...ifAny(
-      inferred,
-      `The cause of ${inferred} of ${packets.length} packets is inferred: their agents do not report it.`,
+      others,
+      `The cause of ${others} of ${packets.length} packets is inferred: their agents do not report it.`,
     ),
     ...ifAny(
       untimed,
@@ -157,33 +134,14 @@ export function formatHeaderLine(header: Recording['header']): string {
   return `${JSON.stringify(first)}\n`;
 }
 
-export function formatEntryLine({
-  cause,
-  isCauseInferred,
-  toolUs,
-  relayed,
-  work,
-  packet,
-}: RecordedPacket): string {
-  const line = {
-    cause,
-    inferred: isCauseInferred === true ? true : undefined,
-    tool_us: toolUs,
-    relayed: relayed && {
-      bytes: relayed.bytes,
-      arrived_us: Math.round(relayed.arrivedUs),
-      forwarded_us: Math.round(relayed.forwardedUs),
-    },
-    work: work && {
-      received_us: work.receivedAt,
-      sent_us: work.sentAt,
-      decode_us: work.decodeUs,
-      engine_us: work.engineUs,
-      encode_us: work.encodeUs,
-    },
-    packet,
+export function formatEntryLine(entry: RecordedPacket): string {
+  const { cause, inferred, tool_us, work, packet } = entry;
+  const relayed = entry.relayed && {
+    bytes: entry.relayed.bytes,
+    arrived_us: Math.round(entry.relayed.arrived_us),
+    forwarded_us: Math.round(entry.relayed.forwarded_us),
   };
-  return `${JSON.stringify(line)}\n`;
+  return `${JSON.stringify({ cause, inferred, tool_us, relayed, work, packet })}\n`;
 }
 
 /**
@@ -253,26 +211,9 @@ function checkParts({ parts = [] }: Recording['header'], tasks: ReadonlySet<stri
 }
 
 function parseEntry(line: string, where: string): RecordedPacket {
-  const { cause, inferred, tool_us, relayed, work, packet } = parseJsonLine(line, entrySchema, where);
+  const { packet, ...entry } = parseJsonLine(line, entrySchema, where);
   try {
-    return {
-      cause,
-      isCauseInferred: inferred,
-      toolUs: tool_us,
-      relayed: relayed && {
-        bytes: relayed.bytes,
-        arrivedUs: relayed.arrived_us,
-        forwardedUs: relayed.forwarded_us,
-      },
-      work: work && {
-        receivedAt: work.received_us,
-        sentAt: work.sent_us,
-        decodeUs: work.decode_us,
-        engineUs: work.engine_us,
-        encodeUs: work.encode_us,
-      },
-      packet: parsePacket(packet),
-    };
+    return { ...entry, packet: parsePacket(packet) };
   } catch (error) {
     throw new MeshError('config', `${where}: ${toErrorMessage(error)}`, { cause: error });
   }

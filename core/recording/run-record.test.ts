@@ -99,20 +99,21 @@ async function started(maxBytes?: number): Promise<Heard> {
 describe('the hub’s record of a run', () => {
   test('has every packet that was relayed, whatever its sender reports', async () => {
     const { say, recording } = await started();
-    const work = { cause: 'd', toolUs: 7, receivedAt: 1, sentAt: 9, decodeUs: 0, engineUs: 0, encodeUs: 0 };
+    const times = { received_us: 1, sent_us: 9, decode_us: 0, engine_us: 0, encode_us: 0 };
+    const work = { cause: 'd', tool_us: 7, work: times };
     say(0, packet('a', '0', { text: 'né ✅ \u2028' }));
     say(1, packet('b', '1'), packet('c', '1'));
 
     const { header: written, packets } = await recording(new Map([['a', work]]));
 
     expect(written).not.toHaveProperty('missing');
-    expect(packets.map(({ packet: { id }, cause, toolUs }) => [id, cause, toolUs])).toEqual([
+    expect(packets.map(({ packet: { id }, cause, tool_us }) => [id, cause, tool_us])).toEqual([
       ['d', null, 0],
       ['a', 'd', 7],
       ['b', 'a', null],
       ['c', 'a', null],
     ]);
-    expect(packets.map(({ isCauseInferred }) => isCauseInferred)).toEqual([undefined, undefined, true, true]);
+    expect(packets.map(({ inferred }) => inferred)).toEqual([undefined, undefined, true, true]);
     expect(packets[1]?.packet.payload).toEqual({ text: 'né ✅ \u2028' });
     expect(packets[1]?.relayed?.bytes).toBe(
       4 + codec.encode(packet('a', '0', { text: 'né ✅ \u2028' })).length,
@@ -263,7 +264,7 @@ describe('what agents report', () => {
 
     const work = await readReportedWork(folder, ['0', 'not-there'], 'this-run');
 
-    expect([...work].map(([id, { toolUs }]) => [id, toolUs])).toEqual([
+    expect([...work].map(([id, { tool_us }]) => [id, tool_us])).toEqual([
       ['0-1', 2],
       ['0-2', 3],
     ]);

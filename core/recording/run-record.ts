@@ -67,7 +67,7 @@ interface LastPackets {
 /** Cause of a packet; marked if it is an inference. */
 interface Cause {
   readonly cause: string;
-  readonly isCauseInferred?: true;
+  readonly inferred?: true;
 }
 
 /**
@@ -104,10 +104,10 @@ export class Causes {
   of(packet: Caused, reported: string | undefined, subscribes: readonly string[]): Cause | undefined {
     if (reported !== undefined && this.#ids.has(reported)) return { cause: reported };
     const { reply_to: request } = packet;
-    if (request !== undefined && this.#ids.has(request)) return { cause: request, isCauseInferred: true };
+    if (request !== undefined && this.#ids.has(request)) return { cause: request, inferred: true };
     const last =
       this.#findLast(packet, subscribes.slice(0, MAX_TYPES_OF_CAUSES)) ?? this.#findLast(packet, [undefined]);
-    return last && { cause: last.id, isCauseInferred: true };
+    return last && { cause: last.id, inferred: true };
   }
 
   /** Returns the last packet of one of the types that the sender of `packet` received; the type undefined stands for any. */
@@ -146,9 +146,9 @@ export class RunRecord {
     const { beganUs, encodeUs, forwardedUs } = times;
     this.#openings.push({
       cause: null,
-      toolUs: 0,
-      relayed: { bytes, arrivedUs: beganUs, forwardedUs },
-      work: { receivedAt: beganUs, sentAt: forwardedUs, decodeUs: 0, engineUs: 0, encodeUs },
+      tool_us: 0,
+      relayed: { bytes, arrived_us: beganUs, forwarded_us: forwardedUs },
+      work: { received_us: beganUs, sent_us: forwardedUs, decode_us: 0, engine_us: 0, encode_us: encodeUs },
       packet,
     });
   };
@@ -270,15 +270,25 @@ export class RunRecord {
         const opening = buildOpeningPacket(packet, opened.size + 1);
         opened.add(task);
         causes.add(opening);
-        yield toEntry({ cause: null, isCauseInferred: true, toolUs: 0, packet: opening });
+        yield toEntry({ cause: null, inferred: true, tool_us: 0, packet: opening });
       }
       const report = work.get(packet.id);
       const cause = causes.of(packet, report?.cause, sender.subscribes);
       if (causes.has(packet.id)) left.add('had the id of another', packet.id);
       else if (cause === undefined) left.add('were caused by nothing that is recorded', packet.id);
       else {
-        const relayed = { bytes: PREFIX_BYTES + blob.length, arrivedUs, forwardedUs };
-        const entry = toEntry({ ...cause, ...toTraceReport(report), relayed, packet });
+        const relayed = {
+          bytes: PREFIX_BYTES + blob.length,
+          arrived_us: arrivedUs,
+          forwarded_us: forwardedUs,
+        };
+        const entry = toEntry({
+          ...cause,
+          tool_us: report?.tool_us ?? null,
+          relayed,
+          work: report?.work,
+          packet,
+        });
         bytes += Buffer.byteLength(entry.line);
         if (bytes > MAX_RECORDING_BYTES) {
           recorded -= 1;
@@ -358,10 +368,4 @@ function decodePacket(codec: Codec, blob: Buffer): Packet | string {
   } catch (error) {
     return toErrorMessage(error);
   }
-}
-
-function toTraceReport(report: ReportedWork | undefined): Pick<PacketTrace, 'toolUs' | 'work'> {
-  if (report === undefined) return { toolUs: null };
-  const { cause: _cause, toolUs, ...work } = report;
-  return { toolUs, work };
 }

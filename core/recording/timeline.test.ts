@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentWork, PacketTrace } from './recording.ts';
+import type { PacketTrace } from './recording.ts';
 import { Timeline } from './timeline.ts';
+
+type AgentWork = PacketTrace['work'];
 
 const packet = (id: string, from: string) => ({
   type: 'said',
@@ -13,15 +15,15 @@ const packet = (id: string, from: string) => ({
 });
 const document: PacketTrace = {
   cause: null,
-  toolUs: 0,
-  relayed: { bytes: 1, arrivedUs: 1000, forwardedUs: 1300 },
-  work: { receivedAt: 1000, sentAt: 1300, decodeUs: 0, engineUs: 0, encodeUs: 200 },
+  tool_us: 0,
+  relayed: { bytes: 1, arrived_us: 1000, forwarded_us: 1300 },
+  work: { received_us: 1000, sent_us: 1300, decode_us: 0, engine_us: 0, encode_us: 200 },
   packet: packet('d', 'hub'),
 };
-const answer = (work?: AgentWork, toolUs: number | null = 500): PacketTrace => ({
+const answer = (work?: AgentWork, tool_us: number | null = 500): PacketTrace => ({
   cause: 'd',
-  toolUs,
-  relayed: { bytes: 1, arrivedUs: 3000, forwardedUs: 3010 },
+  tool_us,
+  relayed: { bytes: 1, arrived_us: 3000, forwarded_us: 3010 },
   work,
   packet: { ...packet('a', '0'), tag: 'final_answer' },
 });
@@ -29,7 +31,7 @@ const answer = (work?: AgentWork, toolUs: number | null = 500): PacketTrace => (
 describe('the time of a task', () => {
   test('is split by the hub’s clock, and by the agent’s report within', () => {
     // The agent’s clock is another: only differences of it count.
-    const work = { receivedAt: 90_100, sentAt: 91_100, decodeUs: 50, engineUs: 400, encodeUs: 30 };
+    const work = { received_us: 90_100, sent_us: 91_100, decode_us: 50, engine_us: 400, encode_us: 30 };
 
     expect(new Timeline([document, answer(work)]).sum()).toEqual({
       encode: 230,
@@ -44,26 +46,26 @@ describe('the time of a task', () => {
     });
   });
 
-  test.each<[string, AgentWork | undefined, number | null]>([
+  test.each<[string, AgentWork, number | null]>([
     ['is not there', undefined, null],
     [
       'says more than there was time for',
-      { receivedAt: 0, sentAt: 9000, decodeUs: 0, engineUs: 0, encodeUs: 0 },
+      { received_us: 0, sent_us: 9000, decode_us: 0, engine_us: 0, encode_us: 0 },
       500,
     ],
     [
       'says more of its tool than of itself',
-      { receivedAt: 0, sentAt: 100, decodeUs: 0, engineUs: 0, encodeUs: 0 },
+      { received_us: 0, sent_us: 100, decode_us: 0, engine_us: 0, encode_us: 0 },
       500,
     ],
     [
       'says more of its engine than of its tool',
-      { receivedAt: 0, sentAt: 900, decodeUs: 0, engineUs: 600, encodeUs: 0 },
+      { received_us: 0, sent_us: 900, decode_us: 0, engine_us: 600, encode_us: 0 },
       500,
     ],
-    ['ends before it began', { receivedAt: 50, sentAt: 10, decodeUs: 0, engineUs: 0, encodeUs: 0 }, 0],
-  ])('with an agent whose report %s is unknown', (_what, work, toolUs) => {
-    expect(new Timeline([document, answer(work, toolUs)]).sum()).toMatchObject({
+    ['ends before it began', { received_us: 50, sent_us: 10, decode_us: 0, engine_us: 0, encode_us: 0 }, 0],
+  ])('with an agent whose report %s is unknown', (_what, work, tool_us) => {
+    expect(new Timeline([document, answer(work, tool_us)]).sum()).toMatchObject({
       tool: 0,
       engine: 0,
       unknown: 1700,
@@ -85,25 +87,25 @@ describe('the time of a task', () => {
       afterUs: us,
       relayUs: us,
       reports: fc.option(
-        fc.record({ received: us, inAgent: us, decodeUs: us, toolUs: us, engineUs: us, encodeUs: us }),
+        fc.record({ received: us, inAgent: us, decode_us: us, tool_us: us, engine_us: us, encode_us: us }),
         { nil: undefined },
       ),
     });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const traces: PacketTrace[] = [document];
-        let nowUs = document.relayed?.arrivedUs ?? 0;
+        let nowUs = document.relayed?.arrived_us ?? 0;
         steps.forEach(({ agent, cause, afterUs, relayUs, reports }, index) => {
           nowUs += afterUs;
           const isLast = index === steps.length - 1;
           traces.push({
             cause: traces[cause % traces.length]?.packet.id ?? 'd',
-            toolUs: reports?.toolUs ?? null,
-            relayed: { bytes: 1, arrivedUs: nowUs, forwardedUs: nowUs + relayUs },
+            tool_us: reports?.tool_us ?? null,
+            relayed: { bytes: 1, arrived_us: nowUs, forwarded_us: nowUs + relayUs },
             work: reports && {
               ...reports,
-              receivedAt: reports.received,
-              sentAt: reports.received + reports.inAgent,
+              received_us: reports.received,
+              sent_us: reports.received + reports.inAgent,
             },
             packet: { ...packet(`p${index}`, String(agent)), tag: isLast ? 'final_answer' : 'none' },
           });

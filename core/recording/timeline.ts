@@ -96,11 +96,11 @@ export class Timeline {
   measurePiece(trace: PacketTrace): Piece | undefined {
     const cause = trace.cause === null ? undefined : this.#traces.get(trace.cause);
     if (cause?.relayed === undefined || trace.relayed === undefined) return undefined;
-    const us = trace.relayed.arrivedUs - cause.relayed.arrivedUs;
+    const us = trace.relayed.arrived_us - cause.relayed.arrived_us;
     if (us < 0) return undefined;
     // Encoding a document is part of the hub's time for it, and is listed separately here.
-    const encodeUs = cause.cause === null ? (cause.work?.encodeUs ?? 0) : 0;
-    const forwardedUs = Math.max(0, cause.relayed.forwardedUs - cause.relayed.arrivedUs - encodeUs);
+    const encodeUs = cause.cause === null ? (cause.work?.encode_us ?? 0) : 0;
+    const forwardedUs = Math.max(0, cause.relayed.forwarded_us - cause.relayed.arrived_us - encodeUs);
     // A batch may be stamped as forwarded later than its first bytes were.
     const relayUs = Math.min(forwardedUs, Math.max(0, us - encodeUs));
     const outsideUs = Math.max(0, us - encodeUs - relayUs);
@@ -113,16 +113,16 @@ export class Timeline {
  * Splits `us` microseconds by the report of a packet's sender, counting the rest as transit; returns
  * undefined if the report does not fit.
  */
-function splitAgentTime({ toolUs, work }: PacketTrace, us: number): Parts | undefined {
-  if (work === undefined || toolUs === null) return undefined;
-  const { receivedAt, sentAt, decodeUs, engineUs, encodeUs } = work;
-  const inAgent = sentAt - receivedAt;
+function splitAgentTime({ tool_us, work }: PacketTrace, us: number): Parts | undefined {
+  if (work === undefined || tool_us === null) return undefined;
+  const { received_us, sent_us, decode_us, engine_us, encode_us } = work;
+  const inAgent = sent_us - received_us;
   const parts = {
-    decode: decodeUs,
-    engine: engineUs,
-    tool: toolUs - engineUs,
-    encode: encodeUs,
-    agent: inAgent - decodeUs - toolUs - encodeUs,
+    decode: decode_us,
+    engine: engine_us,
+    tool: tool_us - engine_us,
+    encode: encode_us,
+    agent: inAgent - decode_us - tool_us - encode_us,
     wire: us - inAgent,
     unknown: 0,
   };

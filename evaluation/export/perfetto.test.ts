@@ -9,8 +9,8 @@ import { writePerfetto } from './perfetto.ts';
 test('begins with whatever was first, also where the hub had a packet before its work began', async () => {
   const packets = sampleRecording.packets.map((recorded, index) => {
     const beganUs = 5_000_000 + 1000 * index;
-    const work = { receivedAt: beganUs, sentAt: beganUs + 10, engineUs: 0, decodeUs: 0, encodeUs: 0 };
-    return { ...recorded, work, relayed: { arrivedUs: beganUs - 400, forwardedUs: beganUs, bytes: 10 } };
+    const work = { received_us: beganUs, sent_us: beganUs + 10, engine_us: 0, decode_us: 0, encode_us: 0 };
+    return { ...recorded, work, relayed: { arrived_us: beganUs - 400, forwarded_us: beganUs, bytes: 10 } };
   });
   const folder = temporaryFolder();
   const [file, out] = [path.join(folder, 'recording.jsonl'), path.join(folder, 'trace.json')];

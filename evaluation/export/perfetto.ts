@@ -134,7 +134,7 @@ function canNest(open: { ts: number; end: number }[], ts: number, end: number): 
 }
 
 function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
-  const { packet, cause, toolUs, work, relayed } = recorded;
+  const { packet, cause, tool_us, work, relayed } = recorded;
   return {
     ph: 'X',
     name: packet.type,
@@ -148,13 +148,13 @@ function sliceEvent({ recorded, pid, tid, ts, dur }: Slice): TraceEvent {
       task: packet.task_id,
       cause,
       token_used: packet.token_used,
-      tool_us: toolUs,
+      tool_us,
       to: packet.to,
       tag: packet.tag,
       bytes: relayed?.bytes,
-      engine_us: work?.engineUs,
-      decode_us: work?.decodeUs,
-      encode_us: work?.encodeUs,
+      engine_us: work?.engine_us,
+      decode_us: work?.decode_us,
+      encode_us: work?.encode_us,
     },
   };
 }
@@ -199,12 +199,12 @@ function listHubEvents({ packets }: Recording, at: (monotonicUs: number) => numb
   return packets.flatMap(({ relayed, packet }): TraceEvent[] => {
     if (relayed === undefined) return [];
     bytes += relayed.bytes;
-    const ts = at(relayed.arrivedUs);
+    const ts = at(relayed.arrived_us);
     const own = { name: `relay ${packet.type}`, cat: 'relay', id: `relay ${packet.id}`, pid: HUB, tid: 0 };
     return [
       { ph: 'C', name: 'bytes received', pid: HUB, ts, args: { bytes } },
       { ph: 'b', ...own, ts, args: { bytes: relayed.bytes, from: packet.from } },
-      { ph: 'e', ...own, ts: Math.max(ts, at(relayed.forwardedUs)) },
+      { ph: 'e', ...own, ts: Math.max(ts, at(relayed.forwarded_us)) },
     ];
   });
 }

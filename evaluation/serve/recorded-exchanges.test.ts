@@ -7,8 +7,8 @@ import { listQuestions } from './recorded-exchanges.ts';
 function packetAt(arrivedMs: number, bytes: number, packet: Partial<Packet>): RecordedPacket {
   return {
     cause: null,
-    toolUs: 0,
-    relayed: { bytes, arrivedUs: arrivedMs * 1000, forwardedUs: arrivedMs * 1000 },
+    tool_us: 0,
+    relayed: { bytes, arrived_us: arrivedMs * 1000, forwarded_us: arrivedMs * 1000 },
     packet: {
       type: 'said',
       from: '0',

@@ -174,7 +174,7 @@ export function listQuestions(packets: readonly RecordedPacket[]): RecordedExcha
     const elapsedMs =
       opening.relayed === undefined || end.relayed === undefined
         ? ts - opening.packet.ts
-        : (end.relayed.arrivedUs - opening.relayed.arrivedUs) / 1000;
+        : (end.relayed.arrived_us - opening.relayed.arrived_us) / 1000;
     const answer: Answer = {
       answer: isAnswered ? text : null,
       status: isAnswered ? 'answered' : 'failed',

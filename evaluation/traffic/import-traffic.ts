@@ -166,7 +166,7 @@ export function buildRecording(
       const id = nextId(HUB_ID);
       opened.set(task, { id, to: '', atUs: undefined });
       const head = { type: DOC_INIT, from: HUB_ID, id, task_id: task, token_used: 0, ts };
-      packets.push({ cause: null, isCauseInferred: true, toolUs: 0, packet: { ...head, payload: {} } });
+      packets.push({ cause: null, inferred: true, tool_us: 0, packet: { ...head, payload: {} } });
     }
     const answered = message.answers === undefined ? undefined : placed.get(message.answers);
     // A request to another recipient cannot be the cause, whatever the log says.
@@ -197,8 +197,8 @@ export function buildRecording(
     };
     packets.push({
       cause: cause.id,
-      isCauseInferred: request === undefined ? true : undefined,
-      toolUs: computeToolUs(cause, own, notes),
+      inferred: request === undefined ? true : undefined,
+      tool_us: computeToolUs(cause, own, notes),
       packet,
     });
   }

@@ -87,12 +87,12 @@ const packet = { task_id: 't', token_used: 0, ts: 0, payload: { text: 'né ✅' 
 const recording: Recording = {
   header: sampleHeader,
   packets: [
-    { cause: null, toolUs: 0, packet: { ...packet, type: 'doc_init', from: 'hub', id: 'hub-1' } },
-    { cause: 'hub-1', toolUs: 2, packet: { ...packet, type: 'said', from: '0', id: '0-1' } },
+    { cause: null, tool_us: 0, packet: { ...packet, type: 'doc_init', from: 'hub', id: 'hub-1' } },
+    { cause: 'hub-1', tool_us: 2, packet: { ...packet, type: 'said', from: '0', id: '0-1' } },
     {
       cause: '0-1',
-      isCauseInferred: true,
-      toolUs: null,
+      inferred: true,
+      tool_us: null,
       packet: { ...packet, type: 'said', from: '1', id: '1-1' },
     },
   ],

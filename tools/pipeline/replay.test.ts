@@ -27,10 +27,10 @@ describe('replay', () => {
     engine = await loadEngine('extractive', { prompts: (name) => name });
     mkdirSync(workspace, { recursive: true });
     const packets = [
-      { cause: null, toolUs: 0, packet: document },
-      { cause: document.id, toolUs: 5, packet: found },
-      { cause: document.id, toolUs: 5, packet: more },
-      { cause: found.id, toolUs: 5, packet: answer },
+      { cause: null, tool_us: 0, packet: document },
+      { cause: document.id, tool_us: 5, packet: found },
+      { cause: document.id, tool_us: 5, packet: more },
+      { cause: found.id, tool_us: 5, packet: answer },
     ];
     writeFileSync(
       path.join(workspace, RECORDING_FILE),

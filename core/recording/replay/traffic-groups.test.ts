@@ -7,7 +7,7 @@ function recordingOf(sizes: readonly [task: string, bytes: number][], parts?: Re
   const packets = sizes.map(([task_id, bytes], index): Recording['packets'][number] => {
     const payload = { text: 'x'.repeat(bytes - '{"text":""}'.length) };
     const packet: Packet = { type: 'a', from: '1', id: `1-${index}`, task_id, token_used: 0, ts: 0, payload };
-    return { cause: null, toolUs: null, packet };
+    return { cause: null, tool_us: null, packet };
   });
   const header: Recording['header'] = {
     run_id: 'r',

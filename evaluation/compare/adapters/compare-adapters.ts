@@ -101,7 +101,7 @@ export async function measureAdapters(
     between?.stop(),
   );
   const run = describeRecording(recording);
-  const toolUs = packets.reduce((sum, packet) => sum + (packet.toolUs ?? 0), 0);
+  const toolUs = packets.reduce((sum, packet) => sum + (packet.tool_us ?? 0), 0);
   const [baseline] = comparison.arms;
   const report = {
     kind: 'adapters',

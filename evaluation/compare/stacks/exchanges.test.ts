@@ -42,12 +42,12 @@ const recordings: fc.Arbitrary<Recording> = fc
   .map(({ agents, routing, steps }) => {
     const ids = AGENTS.slice(0, agents);
     const nodeAt = (index: number) => ids[index % ids.length] ?? '';
-    const packets = [{ cause: null as string | null, toolUs: 0, packet: packetOf('hub-0', HUB_ID, {}) }];
+    const packets = [{ cause: null as string | null, tool_us: 0, packet: packetOf('hub-0', HUB_ID, {}) }];
     steps.forEach(({ from, to, cause, isReply, isFinal }, index) => {
       const known = packets[cause % packets.length]?.packet.id ?? '';
       packets.push({
         cause: known,
-        toolUs: 0,
+        tool_us: 0,
         packet: packetOf(`p-${index}`, nodeAt(from), {
           ...(to === null ? {} : { to: nodeAt(to) }),
           ...(isReply ? { reply_to: known } : {}),

@@ -21,11 +21,11 @@ export const sampleRecording: Recording = {
   packets: [
     {
       cause: null,
-      toolUs: 0,
+      tool_us: 0,
       packet: packet('hub-1', 'hub', { type: 'doc_init', payload: { text: 'x'.repeat(20_000) } }),
     },
-    { cause: 'hub-1', toolUs: 12.5, packet: packet('0-1', '0', { to: '1' }) },
-    { cause: '0-1', toolUs: 3, packet: packet('1-1', '1', { to: '0', reply_to: '0-1' }) },
-    { cause: '0-1', toolUs: 3, packet: packet('1-2', '1', { tag: 'final_answer' }) },
+    { cause: 'hub-1', tool_us: 12.5, packet: packet('0-1', '0', { to: '1' }) },
+    { cause: '0-1', tool_us: 3, packet: packet('1-1', '1', { to: '0', reply_to: '0-1' }) },
+    { cause: '0-1', tool_us: 3, packet: packet('1-2', '1', { tag: 'final_answer' }) },
   ],
 };

@@ -75,7 +75,7 @@ function buildModelSpans(
     const { taskId, agent, role, exchange } = of;
     const above = findWork(works.get(joinWorkKey(agent, taskId)) ?? [], exchange) ?? roots.get(taskId);
     if (above === undefined) return [];
-    const { startedUs = above.work?.receivedAt, endedUs = startedUs } = exchange;
+    const { startedUs = above.work?.received_us, endedUs = startedUs } = exchange;
     const startUs = startedUs === undefined ? clock.work(above).startUs : clock.at(startedUs);
     return {
       traceId: hashTraceId(runId, taskId),
@@ -153,7 +153,7 @@ function findWork(
 ): RecordedPacket | undefined {
   if (startedUs === undefined || endedUs === undefined) return works[0];
   return works.find(
-    ({ work }) => work !== undefined && work.receivedAt <= startedUs && endedUs <= work.sentAt,
+    ({ work }) => work !== undefined && work.received_us <= startedUs && endedUs <= work.sent_us,
   );
 }
 
@@ -239,22 +239,22 @@ function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
 type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
 
 /** Returns all facts of a recorded packet except its payload. */
-function buildPacketAttributes({ cause, isCauseInferred, toolUs, relayed, work, packet }: RecordedPacket) {
+function buildPacketAttributes({ cause, inferred, tool_us, relayed, work, packet }: RecordedPacket) {
   const { payload: _payload, ...head } = packet;
   const envelope = Object.entries(head).map(([key, value]) => [`gaia_mesh.packet.${key}`, value]);
   return omitAbsent({
     ...Object.fromEntries(envelope),
     'gaia_mesh.cause': cause,
-    'gaia_mesh.cause.inferred': isCauseInferred,
-    'gaia_mesh.tool_us': toolUs,
+    'gaia_mesh.cause.inferred': inferred,
+    'gaia_mesh.tool_us': tool_us,
     'gaia_mesh.relayed.bytes': relayed?.bytes,
-    'gaia_mesh.relayed.arrived_us': relayed && Math.round(relayed.arrivedUs),
-    'gaia_mesh.relayed.forwarded_us': relayed && Math.round(relayed.forwardedUs),
-    'gaia_mesh.work.received_us': work?.receivedAt,
-    'gaia_mesh.work.sent_us': work?.sentAt,
-    'gaia_mesh.work.decode_us': work?.decodeUs,
-    'gaia_mesh.work.engine_us': work?.engineUs,
-    'gaia_mesh.work.encode_us': work?.encodeUs,
+    'gaia_mesh.relayed.arrived_us': relayed && Math.round(relayed.arrived_us),
+    'gaia_mesh.relayed.forwarded_us': relayed && Math.round(relayed.forwarded_us),
+    'gaia_mesh.work.received_us': work?.received_us,
+    'gaia_mesh.work.sent_us': work?.sent_us,
+    'gaia_mesh.work.decode_us': work?.decode_us,
+    'gaia_mesh.work.engine_us': work?.engine_us,
+    'gaia_mesh.work.encode_us': work?.encode_us,
   });
 }
 

@@ -19,12 +19,12 @@ export class WallClock {
   constructor({ packets }: Pick<Recording, 'packets'>) {
     this.#traces = new Map(packets.map((trace) => [trace.packet.id, trace]));
     const first = packets.find(({ relayed }) => relayed !== undefined);
-    this.#offsetUs = first?.relayed ? first.packet.ts * US_PER_MS - first.relayed.arrivedUs : 0;
+    this.#offsetUs = first?.relayed ? first.packet.ts * US_PER_MS - first.relayed.arrived_us : 0;
   }
 
   /** Returns the arrival of a packet at the hub, or else the time its sender gave. */
   arrival({ relayed, packet }: PacketTrace): number {
-    return relayed === undefined ? packet.ts * US_PER_MS : this.at(relayed.arrivedUs);
+    return relayed === undefined ? packet.ts * US_PER_MS : this.at(relayed.arrived_us);
   }
 
   at(monotonicUs: number): number {
@@ -37,7 +37,7 @@ export class WallClock {
    */
   work(trace: PacketTrace): Stretch {
     const { work, cause } = trace;
-    if (work !== undefined) return { startUs: this.at(work.receivedAt), endUs: this.at(work.sentAt) };
+    if (work !== undefined) return { startUs: this.at(work.received_us), endUs: this.at(work.sent_us) };
     const endUs = this.arrival(trace);
     const before = cause === null ? undefined : this.#traces.get(cause);
     return { startUs: before === undefined ? endUs : Math.min(endUs, this.arrival(before)), endUs };

@@ -71,26 +71,26 @@ export function buildRunData(run: ArchivedRun): RunData {
 /** Sorts packets by their arrival at the hub; if one has no time of arrival, all stay in the recorded order. */
 function sortEntries(entries: readonly RecordedPacket[]): readonly RecordedPacket[] {
   if (entries.some(({ relayed }) => relayed === undefined)) return entries;
-  return entries.toSorted((a, b) => (a.relayed?.arrivedUs ?? 0) - (b.relayed?.arrivedUs ?? 0));
+  return entries.toSorted((a, b) => (a.relayed?.arrived_us ?? 0) - (b.relayed?.arrived_us ?? 0));
 }
 
 function toColumns(recording: Recording, entries: readonly RecordedPacket[]): PacketColumns {
   const { agents } = recording.header;
   const isTimed = entries.every(({ relayed }) => relayed !== undefined);
-  const startUs = entries[0]?.relayed?.arrivedUs ?? 0;
+  const startUs = entries[0]?.relayed?.arrived_us ?? 0;
   const timeline = new Timeline(recording.packets);
   return toPacketColumns(
     agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
     entries.map((entry, index) => {
-      const { packet, cause, relayed, toolUs } = entry;
+      const { packet, cause, relayed, tool_us } = entry;
       const parts = timeline.measurePiece(entry)?.parts;
       return {
         packet,
         cause,
         isFinal: packet.tag === FINAL_ANSWER,
         bytes: relayed?.bytes ?? 0,
-        at: isTimed && relayed !== undefined ? Math.round(relayed.arrivedUs - startUs) : index * 1000,
-        tool: isTimed && cause !== null ? Math.round(toolUs ?? 0) : 0,
+        at: isTimed && relayed !== undefined ? Math.round(relayed.arrived_us - startUs) : index * 1000,
+        tool: isTimed && cause !== null ? Math.round(tool_us ?? 0) : 0,
         // The times to an agent and back are measured together, so that half of the sum counts for each.
         afterTool: parts === undefined ? 0 : Math.round(parts.encode + (parts.wire + parts.agent) / 2),
       };

@@ -39,7 +39,7 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
   const recorded: RecordedPacket[] = [];
   const hubLog: string[] = [];
   let at = 0;
-  for (const { cause, toolUs, packet } of packets) {
+  for (const { cause, tool_us, packet } of packets) {
     const [payload, blob] = [packet.payload, packet].map((value) => Buffer.byteLength(JSON.stringify(value)));
     const bytes = PREFIX_BYTES + (blob ?? 0);
     const line = {
@@ -56,16 +56,16 @@ export async function sampleArchive(options: SampleOptions = {}): Promise<string
     addLine(total, line);
     if (cause === null) {
       at += TASK_US;
-      recorded.push({ cause, toolUs, relayed: { bytes, arrivedUs: at, forwardedUs: at + 200 }, packet });
+      recorded.push({ cause, tool_us, relayed: { bytes, arrived_us: at, forwarded_us: at + 200 }, packet });
       continue;
     }
-    const receivedAt = at + 300;
+    const received_us = at + 300;
     at += 1000;
-    const work = { receivedAt, sentAt: at - 50, decodeUs: 10, engineUs: 0, encodeUs: 20 };
+    const work = { received_us, sent_us: at - 50, decode_us: 10, engine_us: 0, encode_us: 20 };
     recorded.push({
       cause,
-      toolUs,
-      relayed: { bytes, arrivedUs: at, forwardedUs: at + 30 },
+      tool_us,
+      relayed: { bytes, arrived_us: at, forwarded_us: at + 30 },
       work,
       packet,
     });
@@ -116,9 +116,9 @@ function packetsOf(task: number, steps: number, text: string): RecordedPacket[] 
     payload,
   };
   return [
-    { cause: null, toolUs: 0, packet: document },
-    ...said.map((packet) => ({ cause: document.id, toolUs: 100, packet })),
-    { cause: last.id, toolUs: 100, packet: answer },
+    { cause: null, tool_us: 0, packet: document },
+    ...said.map((packet) => ({ cause: document.id, tool_us: 100, packet })),
+    { cause: last.id, tool_us: 100, packet: answer },
   ];
 }
 

@@ -37,13 +37,13 @@ function metricsOf(sent: readonly Sent[]): RunMetrics {
       : [
           {
             cause: 'doc',
-            toolUs: null,
-            relayed: { bytes, arrivedUs: index, forwardedUs: index },
+            tool_us: null,
+            relayed: { bytes, arrived_us: index, forwarded_us: index },
             packet: { id: `p${index}`, from: String(from), type, task_id: 't', token_used: 1 } as never,
           },
         ],
   );
-  const doc = { cause: null, toolUs: null, relayed: { bytes: 9999, arrivedUs: 0, forwardedUs: 0 } };
+  const doc = { cause: null, tool_us: null, relayed: { bytes: 9999, arrived_us: 0, forwarded_us: 0 } };
   const opened = { ...doc, packet: { id: 'doc', from: 'hub', type: 'doc_init', task_id: 't' } as never };
   const links = [...Map.groupBy(sent, ({ from }) => from)].map(([from, own]) => ({
     node: { id: String(from) },

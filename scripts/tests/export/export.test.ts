@@ -72,13 +72,13 @@ describe('as Parquet', () => {
   test('packets are those of the recording', async () => {
     const rows = await query("SELECT * FROM 'packets.parquet' ORDER BY number");
     expect(rows).toHaveLength(recording.packets.length);
-    for (const [index, { packet, cause, toolUs, relayed }] of recording.packets.entries()) {
+    for (const [index, { packet, cause, tool_us, relayed }] of recording.packets.entries()) {
       expect(rows[index]).toMatchObject({
         id: packet.id,
         sender: packet.from,
         recipient: packet.to ?? null,
         cause,
-        tool_us: toolUs,
+        tool_us,
         bytes: String(relayed?.bytes),
         token_used: String(packet.token_used),
         type: packet.type,

@@ -276,10 +276,10 @@ describe('a log of A2A that answers as an agent', () => {
       packets: [
         {
           cause: null,
-          toolUs: 0,
+          tool_us: 0,
           packet: { ...head, type: 'doc_init', from: 'hub', id: 'hub-1', ts: 10, payload },
         },
-        { cause: 'hub-1', toolUs: 0, packet: { ...answer, payload: { answer: '1868' } } },
+        { cause: 'hub-1', tool_us: 0, packet: { ...answer, payload: { answer: '1868' } } },
       ],
     };
     const file = path.join(temporaryFolder(), 'recording.jsonl');

@@ -89,8 +89,8 @@ function expectWholeRecord({ out, stdout }: { out: string; stdout: string }): vo
   expect(packets.slice(1)).toEqual([
     {
       cause: packets[0]?.packet.id,
-      isCauseInferred: true,
-      toolUs: null,
+      inferred: true,
+      tool_us: null,
       relayed: expect.objectContaining({ bytes: metrics.bytes_rx }),
       packet: expect.objectContaining({ payload: { answer: 'The mill was built in 1804' } }),
     },
