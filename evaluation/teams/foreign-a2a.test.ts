@@ -74,11 +74,11 @@ async function bare(own: AgentCard): Promise<string> {
 const sdk =
   (protocolBinding: 'JSONRPC' | 'HTTP+JSON') =>
   async (own: AgentCard): Promise<string> => {
-    const agent = await createSdkAgent('a test', own, work);
-    const http = await serveSdkHttp('a test', agent, testSettings);
+    const agent = createSdkAgent(own, work);
+    const http = await serveSdkHttp(agent, testSettings);
     agent.setInterfaces(listInterfaces(http.url, [protocolBinding]));
     ends.push(async () => {
-      await agent.close();
+      agent.close();
       await http.close();
     });
     return http.url;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Stack } from '../contract/stack.ts';
 import type { Language } from '../languages/installation.ts';
 import { createLanguageStack } from '../languages/language-stack.ts';
-import { a2aTraits, meshCard } from './exchange.ts';
+import { a2aTraits, meshCard } from './packets.ts';
 
 /** Maximum nesting of JSON in protobuf, whose limit of a hundred levels counts each level three times. */
 const DEEPEST_PAYLOAD = 30;

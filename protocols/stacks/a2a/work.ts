@@ -1,8 +1,4 @@
-import { toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
-import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Inbox } from '../contract/stack.ts';
 import type { A2aArtifact, A2aMessage } from './model.ts';
-import { listPartData, packetToArtifact, toPacket } from './packets.ts';
 
 /**
  * An agent's work on a message. It is the same for a server of the SDK and for a bare one, which know nothing
@@ -39,29 +35,6 @@ export type TaskState =
   | 'TASK_STATE_CANCELED'
   | 'TASK_STATE_INPUT_REQUIRED'
   | 'TASK_STATE_REJECTED';
-
-/**
- * Creates the work of an agent that hands packets to `inbox`: it reports a working task, an artifact for each
- * answer, and the task's end.
- */
-export function createWork(inbox: Inbox): AgentWork {
-  return async ({ message, taskId, contextId, signal }, emit) => {
-    emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
-    try {
-      const { messageId: id, parts, metadata } = message;
-      const replies = await inbox(toPacket({ id, contextId, data: listPartData(parts), metadata }), signal);
-      for (const reply of replies)
-        emit({ kind: 'artifact', artifact: packetToArtifact(reply), lastChunk: true });
-      emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
-    } catch (error) {
-      emit({
-        kind: 'status',
-        state: 'TASK_STATE_FAILED',
-        message: createTextMessage(shortenReason(textOf(error)), taskId, contextId),
-      });
-    }
-  };
-}
 
 /** Creates a message of the agent from text. */
 export function createTextMessage(text: string, taskId: string, contextId: string): A2aMessage {

@@ -86,6 +86,12 @@ export interface StackSettings {
   readonly advertisedPort?: number | undefined;
 }
 
+/**
+ * Time in which a session is set up, however short an exchange may be: a server on stdio, or one in another
+ * language, is a process that starts first.
+ */
+export const SESSION_TIMEOUT_MS = 10_000;
+
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;

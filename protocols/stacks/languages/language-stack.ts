@@ -6,7 +6,15 @@ import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { HEAD_LENGTHS, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import * as z from 'zod';
-import type { Inbox, RemoteLoad, Stack, StackClient, StackServer, StackSettings } from '../contract/stack.ts';
+import {
+  type Inbox,
+  type RemoteLoad,
+  SESSION_TIMEOUT_MS,
+  type Stack,
+  type StackClient,
+  type StackServer,
+  type StackSettings,
+} from '../contract/stack.ts';
 import type { DirectionBytes, WireBytes } from '../contract/wire-sum.ts';
 import { ControlChannel, processCountsSchema, type Question } from '../control-channel.ts';
 import { listenInPrivate } from '../listen.ts';
@@ -30,9 +38,6 @@ interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connec
   /** Returns what the two ends need in addition to the settings: the tool, the card. */
   describe(): object;
 }
-
-/** Time in which a session is set up, however short an exchange may be. */
-const SESSION_TIMEOUT_MS = 10_000;
 
 const servedSchema = z.object({ port: z.int() });
 const repliesSchema = z.array(z.unknown());

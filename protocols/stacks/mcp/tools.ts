@@ -1,8 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { Inbox, StackTraits } from '../contract/stack.ts';
-import { PACKET_TOOL } from './revision.ts';
+import type { Inbox, StackClient, StackTraits } from '../contract/stack.ts';
 
 /** Traits of MCP: a call has a result, which holds the replies. */
 export const mcpHttpTraits: StackTraits = {
@@ -10,6 +9,9 @@ export const mcpHttpTraits: StackTraits = {
   hasTls: true,
   largestMessageBytes: null,
 };
+
+/** The mesh's one tool: it takes a packet. */
+const PACKET_TOOL = 'mesh.packet';
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -100,11 +102,39 @@ export function describeTool({ name, description, inputSchema, outputSchema, ent
   );
 }
 
-/** @throws MeshError `packet` for a server that takes no packets */
-export function checkTools(tools: readonly { readonly name: string }[]): void {
-  const names = tools.map(({ name }) => name);
-  if (!names.includes(PACKET_TOOL))
-    throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, received ${names}`);
+/** A client of MCP, as far as an exchange of packets needs one. */
+interface ToolCalls {
+  /** Sets up the session and lists the server's tools. */
+  listTools(): Promise<readonly { readonly name: string }[]>;
+  /** Resolves with the result of `tools/call`. */
+  callTool(
+    params: { readonly name: string; readonly arguments: Packet },
+    signal: AbortSignal,
+  ): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects a client of a stack over any client of MCP, which is closed if that fails.
+ *
+ * @throws MeshError `packet` for a server that takes no packets
+ */
+export async function connectPacketTool(calls: ToolCalls): Promise<Omit<StackClient, 'wire'>> {
+  try {
+    const names = (await calls.listTools()).map(({ name }) => name);
+    if (!names.includes(PACKET_TOOL))
+      throw new MeshError('packet', `MCP: expected a tool ${PACKET_TOOL}, received ${names}`);
+  } catch (error) {
+    await calls.close();
+    throw error;
+  }
+  return {
+    async exchange(packet, signal) {
+      const params = { name: PACKET_TOOL, arguments: packet };
+      return parseReplies(await calls.callTool(params, signal), packet.id);
+    },
+    close: () => calls.close(),
+  };
 }
 
 const resultSchema = z.object({
@@ -115,7 +145,7 @@ const resultSchema = z.object({
 const foundSchema = z.object({ replies: z.array(z.unknown()) });
 
 /** @throws MeshError `agent` for failed work, `packet` for a result without packets */
-export function parseReplies(result: unknown, id: string): readonly Packet[] {
+function parseReplies(result: unknown, id: string): readonly Packet[] {
   const { content, structuredContent, isError } = parseContent(resultSchema, result, `the result of ${id}`);
   const [first] = content;
   if (isError === true)

@@ -1,19 +1,10 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import {
-  ChannelCredentials,
-  Client,
-  type MethodDefinition,
-  Server,
-  ServerCredentials,
-  type ServerUnaryCall,
-  type sendUnaryData,
-} from '@grpc/grpc-js';
+import { Client, type MethodDefinition, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
 import { ConnectionPool } from '../connection-pool.ts';
 import type { StackSettings } from '../contract/stack.ts';
 import { type Answer, callStack } from './call-stack.ts';
-import { listenGrpc } from './listen-grpc.ts';
+import { createGrpcCredentials, GRPC_OPTIONS, serveGrpc } from './grpc.ts';
 
 /** The only method: packets in, packets out, as JSON. */
 const METHOD = 'Exchange';
@@ -21,9 +12,6 @@ const PATH = `/mesh.v1.Packets/${METHOD}`;
 
 /** `INTERNAL`: the work failed (gRPC, "Status codes and their use"). */
 const INTERNAL = 13;
-
-/** Options of servers and channels of `@grpc/grpc-js`, which by itself takes messages of at most 4 MiB. */
-const GRPC_OPTIONS = { 'grpc.max_receive_message_length': MAX_FRAME_BYTES };
 
 const bytes = (message: Buffer) => message;
 const method: MethodDefinition<Buffer, Buffer> = {
@@ -43,15 +31,17 @@ export const jsonGrpc = callStack({
   transport: 'grpc',
   implementation: 'sdk',
   // The package cannot leave Nagle's algorithm on.
-  async listen(answer, { tls, advertisedPort }) {
-    const server = new Server(GRPC_OPTIONS);
-    server.addService({ [METHOD]: method }, { [METHOD]: createHandler(answer) });
-    const port = await listenGrpc(server, ServerCredentials, tls);
+  async listen(answer, settings) {
+    const { port, close } = await serveGrpc(
+      { [METHOD]: method },
+      { [METHOD]: createHandler(answer) },
+      settings,
+    );
     return {
-      address: `grpc://127.0.0.1:${advertisedPort ?? port}`,
+      address: `grpc://127.0.0.1:${settings.advertisedPort ?? port}`,
       port,
       async close() {
-        server.forceShutdown();
+        close();
       },
     };
   },
@@ -81,14 +71,12 @@ interface Channel {
   close(): void;
 }
 
-async function openChannel(address: string, { tls, deadlineMs }: StackSettings): Promise<Channel> {
-  const credentials =
-    tls === null ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(Buffer.from(tls.cert));
+async function openChannel(address: string, settings: StackSettings): Promise<Channel> {
   // Without this option all channels of the process to one address share their connection.
   const options = { ...GRPC_OPTIONS, 'grpc.use_local_subchannel_pool': 1 };
-  const client = new Client(new URL(address).host, credentials, options);
+  const client = new Client(new URL(address).host, createGrpcCredentials(settings), options);
   await new Promise<void>((resolve, reject) => {
-    client.waitForReady(Date.now() + deadlineMs, (error) => {
+    client.waitForReady(Date.now() + settings.deadlineMs, (error) => {
       if (error === undefined) return resolve();
       client.close();
       reject(new MeshError('agent', `json/grpc: ${address}: ${toErrorMessage(error)}`, { cause: error }));

@@ -1,3 +1,4 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { listenHttp } from '../http/http-server.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
@@ -36,20 +37,15 @@ export async function bareMcpServer(): Promise<FixtureServer> {
 }
 
 export async function sdkMcpServer(): Promise<FixtureServer> {
-  const purpose = 'the conformance suite';
-  const server = await serveSdkHttp(
-    purpose,
-    (sdk) => {
-      const made = createSdkServer(sdk, fixtureTools);
-      made.server.registerCapabilities(fixtureCapabilities);
-      const methods = fixtureMethods((uri) => new sdk.ResourceNotFoundError(uri));
-      for (const [method, answer] of Object.entries(methods))
-        made.server.setRequestHandler(method, { params: z.looseObject({}) }, async (params) => ({
-          ...(await answer(Object(params))),
-        }));
-      return made;
-    },
-    testSettings,
-  );
+  const server = await serveSdkHttp(() => {
+    const made = createSdkServer(fixtureTools);
+    made.server.registerCapabilities(fixtureCapabilities);
+    const methods = fixtureMethods((uri) => new ResourceNotFoundError(uri));
+    for (const [method, answer] of Object.entries(methods))
+      made.server.setRequestHandler(method, { params: z.looseObject({}) }, async (params) => ({
+        ...(await answer(Object(params))),
+      }));
+    return made;
+  }, testSettings);
   return { url: `${server.url}${MCP_PATH}`, close: () => server.close() };
 }

@@ -11,7 +11,6 @@ interface TckServer {
   close(): Promise<void>;
 }
 
-const PURPOSE = 'the test kit';
 const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
 
 export async function bareTckServer(): Promise<TckServer> {
@@ -27,9 +26,9 @@ export async function bareTckServer(): Promise<TckServer> {
 }
 
 export async function sdkTckServer(): Promise<TckServer> {
-  const agent = await createSdkAgent(PURPOSE, tckCard, tckWork);
+  const agent = createSdkAgent(tckCard, tckWork);
   const grpc = await listenSdkGrpc(agent, testSettings);
-  const http = await serveSdkHttp(PURPOSE, agent, testSettings);
+  const http = await serveSdkHttp(agent, testSettings);
   agent.setInterfaces([
     ...listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON']),
     grpcAt(`127.0.0.1:${grpc.port}`),
@@ -37,7 +36,7 @@ export async function sdkTckServer(): Promise<TckServer> {
   return {
     url: http.url,
     async close() {
-      await agent.close();
+      agent.close();
       grpc.close();
       await http.close();
     },

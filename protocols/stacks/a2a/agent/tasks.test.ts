@@ -1,8 +1,8 @@
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { describe, expect, test, vi } from 'vitest';
 import { EventQueue } from '../event-queue.ts';
-import { meshCard } from '../exchange.ts';
 import type { A2aMessage } from '../model.ts';
+import { meshCard } from '../packets.ts';
 import type { AgentWork } from '../work.ts';
 import { A2aAgent, type PushSender } from './agent.ts';
 import { AgentTask, TaskStore } from './task.ts';

@@ -1,13 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { Stack, StackSettings } from '../../contract/stack.ts';
+import type { Stack, StackClient, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { type A2aClient, a2aTraits, createStackClient, meshCard, readTask } from '../exchange.ts';
 import { CARD_PATH } from '../interfaces.ts';
 import { parseAnswer } from '../model.ts';
-import { packetToMessage } from '../packets.ts';
-import { createWork } from '../work.ts';
+import { a2aTraits, createStackClient, createWork, meshCard } from '../packets.ts';
 import { createBareAgent, serveBareHttp } from './http-server.ts';
 import { HttpWire, parseJsonBody } from './http-wire.ts';
 
@@ -30,7 +28,7 @@ export const a2aJsonRpcBare: Stack = meterStack({
       },
     };
   },
-  connect: async (address, settings) => createStackClient(await connect(address, settings)),
+  connect,
 });
 
 const cardSchema = z.looseObject({
@@ -42,21 +40,17 @@ const cardSchema = z.looseObject({
  *
  * @throws MeshError `agent` if the card cannot be read, `packet` if it has no such interface
  */
-async function connect(address: string, settings: StackSettings): Promise<A2aClient> {
+async function connect(address: string, settings: StackSettings): Promise<Omit<StackClient, 'wire'>> {
   const http = new HttpClient(address, settings);
   try {
     const url = await findInterface(http, address, settings);
     const wire = new HttpWire(http, new URL(url).pathname);
-    return {
-      async send(packet, signal) {
-        // Without it the answer would repeat the request.
-        const configuration = { historyLength: 0 };
-        const params = { message: packetToMessage(packet), configuration };
-        const answer = await wire.call({ method: 'SendMessage', params }, signal);
-        return readTask(answer, packet.task_id);
-      },
-      close: () => wire.close(),
-    };
+    // Without it the answer would repeat the request.
+    const configuration = { historyLength: 0 };
+    return createStackClient(
+      (message, signal) => wire.call({ method: 'SendMessage', params: { message, configuration } }, signal),
+      async () => wire.close(),
+    );
   } catch (error) {
     http.close();
     throw error;

@@ -1,21 +1,17 @@
-import type { TransportFactory } from '@a2a-js/sdk/client';
+import { AgentCard } from '@a2a-js/sdk';
+import { ClientFactory, type TransportFactory } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
+import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import type { ChannelCredentials } from '@grpc/grpc-js';
-import type { Inbox, Stack, StackServer, StackSettings } from '../../contract/stack.ts';
+import { type ChannelCredentials, Client } from '@grpc/grpc-js';
+import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { listenGrpc } from '../../plain/listen-grpc.ts';
-import { type A2aClient, a2aTraits, createStackClient, meshCard } from '../exchange.ts';
-import { createWork } from '../work.ts';
-import { createSdkAgent, loadSdk, type SdkAgent } from './server.ts';
+import { createGrpcCredentials, GRPC_OPTIONS, serveGrpc } from '../../plain/grpc.ts';
+import { a2aTraits, createWork, meshCard } from '../packets.ts';
+import { createSdkAgent } from './server.ts';
 import { createSdkClient } from './stacks.ts';
-
-const PURPOSE = 'the stack a2a/grpc';
-
-/** Options of servers and channels of `@grpc/grpc-js`, which by itself takes messages of at most 4 MiB. */
-const GRPC_OPTIONS = { 'grpc.max_receive_message_length': MAX_FRAME_BYTES };
 
 /**
  * A2A over gRPC by its own SDK and grpc-js at both ends. Agent cards are read over HTTP/1.1 and so on another
@@ -33,13 +29,8 @@ export const a2aGrpcSdk: Stack = meterStack({
     fixed: ['connections', 'keepAliveMs'],
   },
   serve,
-  connect: async (address, settings) => createStackClient(await connect(address, settings)),
+  connect,
 });
-
-/** @throws MeshError `config` if it is not installed */
-function loadGrpc() {
-  return withPackage('@grpc/grpc-js@1', PURPOSE, () => import('@grpc/grpc-js'));
-}
 
 /**
  * Serves an agent by the SDK's service on grpc-js. Times are in whole seconds: nanoseconds take 0 to 6 bytes
@@ -47,7 +38,7 @@ function loadGrpc() {
  */
 async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
   const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
-  const agent = await createSdkAgent(PURPOSE, meshCard, createWork(inbox), wholeSeconds);
+  const agent = createSdkAgent(meshCard, createWork(inbox), wholeSeconds);
   const { port, close } = await listenSdkGrpc(agent, settings);
   const url = `127.0.0.1:${settings.advertisedPort ?? port}`;
   agent.setInterfaces([{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }]);
@@ -55,22 +46,18 @@ async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackS
     address: `grpc://${url}`,
     port,
     async close() {
-      await agent.close();
+      agent.close();
       close();
     },
   };
 }
 
-export async function listenSdkGrpc(
-  { handler: requestHandler }: SdkAgent,
-  { tls }: StackSettings,
-): Promise<{ readonly port: number; close(): void }> {
-  const { Server, ServerCredentials } = await loadGrpc();
-  const { A2AService, grpcService, UserBuilder } = await import('@a2a-js/sdk/server/grpc');
-  const server = new Server(GRPC_OPTIONS);
-  server.addService(A2AService, grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
-  const port = await listenGrpc(server, ServerCredentials, tls);
-  return { port, close: () => server.forceShutdown() };
+export function listenSdkGrpc(
+  { handler: requestHandler }: ReturnType<typeof createSdkAgent>,
+  settings: StackSettings,
+): ReturnType<typeof serveGrpc> {
+  const service = grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication });
+  return serveGrpc(A2AService, service, settings);
 }
 
 /**
@@ -83,9 +70,11 @@ function allowLargeMessages(factory: TransportFactory, credentials: ChannelCrede
     async create(url, card) {
       const transport = await factory.create(url, card);
       const client: unknown = Reflect.get(transport, 'grpcClient');
-      const { Client } = await loadGrpc();
       if (!(client instanceof Client))
-        throw new MeshError('config', `${PURPOSE}: this version of @a2a-js/sdk has another client of gRPC`);
+        throw new MeshError(
+          'config',
+          'the stack a2a/grpc: this version of @a2a-js/sdk has another client of gRPC',
+        );
       const own: unknown = Reflect.construct(Object(client).constructor, [url, credentials, GRPC_OPTIONS]);
       client.close();
       Reflect.set(transport, 'grpcClient', own);
@@ -94,27 +83,22 @@ function allowLargeMessages(factory: TransportFactory, credentials: ChannelCrede
   };
 }
 
-/** Creates a client of the SDK over grpc-js, for an agent whose card is known. */
-async function connect(address: string, settings: StackSettings): Promise<A2aClient> {
-  const sdk = await loadSdk(PURPOSE);
-  const { credentials } = await loadGrpc();
-  const { GrpcTransportFactory } = await import('@a2a-js/sdk/client/grpc');
-  const { tls } = settings;
-  const grpcChannelCredentials =
-    tls === null ? credentials.createInsecure() : credentials.createSsl(Buffer.from(tls.cert));
-  const factory = new sdk.client.ClientFactory({
+/** Connects a client of the SDK over grpc-js to an agent whose card is known. */
+async function connect(address: string, settings: StackSettings): Promise<Omit<StackClient, 'wire'>> {
+  const grpcChannelCredentials = createGrpcCredentials(settings);
+  const factory = new ClientFactory({
     transports: [
       allowLargeMessages(new GrpcTransportFactory({ grpcChannelCredentials }), grpcChannelCredentials),
     ],
   });
   const url = new URL(address).host;
   const supportedInterfaces = [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
-  const card = sdk.model.AgentCard.fromJSON({ ...meshCard, supportedInterfaces });
+  const card = AgentCard.fromJSON({ ...meshCard, supportedInterfaces });
   try {
     const client = await factory.createFromAgentCard(card);
     // The SDK's client cannot be closed: its channel ends with the process, or after half an hour without
     // use.
-    return createSdkClient(sdk, client, async () => undefined);
+    return createSdkClient(client, async () => undefined);
   } catch (cause) {
     throw new MeshError(
       'agent',

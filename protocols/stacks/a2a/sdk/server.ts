@@ -1,7 +1,14 @@
-import type { TaskStatus } from '@a2a-js/sdk';
-import type { AgentExecutor, ExecutionEventBus, RequestContext } from '@a2a-js/sdk/server';
+import { Artifact, Message, AgentCard as SdkCard, type TaskStatus, taskStateFromJSON } from '@a2a-js/sdk';
+import {
+  AgentEvent,
+  type AgentExecutor,
+  DefaultExecutionEventBusManager,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from '@a2a-js/sdk/server';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import type { AgentCard } from '../agent/agent.ts';
@@ -13,29 +20,22 @@ import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
 const EXPRESS_LIMIT_BYTES = 100 * 1024;
 
 /** An agent of the SDK, without a transport. */
-export interface SdkAgent {
-  readonly sdk: Sdk;
-  readonly handler: InstanceType<Sdk['server']['DefaultRequestHandler']>;
+interface SdkAgent {
+  readonly handler: DefaultRequestHandler;
   /** Sets the interfaces of the card, which is served in this form from then on. */
   setInterfaces(interfaces: readonly AgentInterface[]): void;
-  close(): Promise<void>;
+  /** Aborts all work. */
+  close(): void;
 }
 
-export async function createSdkAgent(
-  purpose: string,
-  card: AgentCard,
-  work: AgentWork,
-  clock = () => new Date(),
-): Promise<SdkAgent> {
-  const sdk = await loadSdk(purpose);
-  const { server, model } = sdk;
-  const executor = new WorkExecutor(sdk, work, clock);
-  const sdkCard = model.AgentCard.fromJSON(card);
-  const handler = new server.DefaultRequestHandler(
+export function createSdkAgent(card: AgentCard, work: AgentWork, clock = () => new Date()): SdkAgent {
+  const executor = new WorkExecutor(work, clock);
+  const sdkCard = SdkCard.fromJSON(card);
+  const handler = new DefaultRequestHandler(
     sdkCard,
-    new server.InMemoryTaskStore(),
+    new InMemoryTaskStore(),
     executor,
-    new server.DefaultExecutionEventBusManager(),
+    new DefaultExecutionEventBusManager(),
     undefined,
     undefined,
     undefined,
@@ -43,24 +43,22 @@ export async function createSdkAgent(
     { validateInputModes: true },
   );
   return {
-    sdk,
     handler,
     setInterfaces(interfaces) {
       sdkCard.supportedInterfaces = interfaces.map((each) => ({ ...each, tenant: '' }));
     },
-    async close() {
-      executor.close();
-    },
+    close: () => executor.close(),
   };
 }
 
 /** Serves the card, JSON-RPC and REST of an agent by the SDK's handlers for express, on one port. */
 export async function serveSdkHttp(
-  purpose: string,
   { handler: requestHandler }: SdkAgent,
   settings: StackSettings,
 ): Promise<HttpServer> {
-  const { express, handlers } = await loadExpress(purpose);
+  // Only a server over HTTP needs them.
+  const { default: express } = await import('express');
+  const handlers = await import('@a2a-js/sdk/server/express');
   const userBuilder = handlers.UserBuilder.noAuthentication;
   const app = express();
   const large = express.json({ limit: MAX_FRAME_BYTES, type: ['application/json', 'application/a2a+json'] });
@@ -76,13 +74,11 @@ export async function serveSdkHttp(
 
 /** Runs an agent's work for the SDK's server: events go to a bus, and the first must be the task or a message. */
 class WorkExecutor implements AgentExecutor {
-  readonly #sdk: Sdk;
   readonly #work: AgentWork;
   readonly #clock: () => Date;
   readonly #running = new Map<string, { readonly abort: AbortController; readonly contextId: string }>();
 
-  constructor(sdk: Sdk, work: AgentWork, clock: () => Date) {
-    this.#sdk = sdk;
+  constructor(work: AgentWork, clock: () => Date) {
     this.#work = work;
     this.#clock = clock;
   }
@@ -92,7 +88,6 @@ class WorkExecutor implements AgentExecutor {
     const abort = new AbortController();
     this.#running.set(taskId, { abort, contextId });
     for (const extension of userMessage.extensions) context.addActivatedExtension(extension);
-    const { AgentEvent } = this.#sdk.server;
     let isMade = false;
     const emit = (event: WorkEvent) => {
       if (abort.signal.aborted) return; // Events of a cancelled task are dropped.
@@ -105,7 +100,7 @@ class WorkExecutor implements AgentExecutor {
       this.#publish(bus, event, taskId, contextId);
     };
     try {
-      const params = { message: this.#sdk.model.Message.toJSON(userMessage) };
+      const params = { message: Message.toJSON(userMessage) };
       const { message } = parseParams(paramsSchemas.send, params);
       await this.#work({ message, taskId, contextId, signal: abort.signal }, emit);
     } finally {
@@ -119,18 +114,15 @@ class WorkExecutor implements AgentExecutor {
     running?.abort.abort();
     const status = this.#statusOf('TASK_STATE_CANCELED');
     const contextId = running?.contextId ?? '';
-    bus.publish(this.#sdk.server.AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }));
+    bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }));
     bus.finished();
   }
 
-  /** Aborts all work. */
   close(): void {
     for (const { abort } of this.#running.values()) abort.abort();
   }
 
   #publish(bus: ExecutionEventBus, event: WorkEvent, taskId: string, contextId: string): void {
-    const { AgentEvent } = this.#sdk.server;
-    const { Artifact, Message } = this.#sdk.model;
     const rest = { taskId, contextId, metadata: undefined };
     switch (event.kind) {
       case 'message':
@@ -151,26 +143,6 @@ class WorkExecutor implements AgentExecutor {
 
   #statusOf(state: TaskState | 'TASK_STATE_SUBMITTED', message?: TaskStatus['message']): TaskStatus {
     const timestamp = this.#clock().toISOString();
-    return { state: this.#sdk.model.taskStateFromJSON(state), message, timestamp };
+    return { state: taskStateFromJSON(state), message, timestamp };
   }
-}
-
-/** The packages of A2A's own SDK, which are loaded on demand. */
-export type Sdk = Awaited<ReturnType<typeof loadSdk>>;
-
-/** @throws MeshError `config` if it is not installed */
-export function loadSdk(purpose: string) {
-  return withPackage('@a2a-js/sdk@1', purpose, async () => ({
-    model: await import('@a2a-js/sdk'),
-    client: await import('@a2a-js/sdk/client'),
-    server: await import('@a2a-js/sdk/server'),
-  }));
-}
-
-/** @throws MeshError `config` if one of the two is not installed */
-function loadExpress(purpose: string) {
-  return withPackage('@a2a-js/sdk@1 express@5', purpose, async () => ({
-    express: (await import('express')).default,
-    handlers: await import('@a2a-js/sdk/server/express'),
-  }));
 }

@@ -10,7 +10,7 @@ import { MCP_PATH, MCP_REVISION } from '../revision.ts';
 import { serveMcpHttp } from '../server/http.ts';
 import { McpServer } from '../server/mcp-server.ts';
 import { createPacketTool, mcpHttpTraits } from '../tools.ts';
-import { BareMcpClient, type McpCaller } from './client.ts';
+import { connectBare, type McpCaller } from './client.ts';
 
 /** MCP over streamable HTTP without any package at either end. */
 export const mcpHttpBare: Stack = meterStack({
@@ -27,7 +27,7 @@ export const mcpHttpBare: Stack = meterStack({
     }, settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
-  connect: async (address, settings) => BareMcpClient.connect(createHttpCaller(address, settings), settings),
+  connect: (address, settings) => connectBare(createHttpCaller(address, settings), settings),
 });
 
 /** Creates a caller over streamable HTTP: each request is a POST whose headers repeat the fields that gateways need. */
@@ -35,13 +35,14 @@ function createHttpCaller(address: string, settings: StackSettings): McpCaller {
   const http = new HttpClient(address, settings);
   const path = new URL(address).pathname;
   return {
-    async call(request, name, signal) {
+    async call(request, signal) {
       const headers: Record<string, string> = {
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
         'MCP-Protocol-Version': MCP_REVISION,
         'Mcp-Method': request.method,
       };
+      const { name } = request.params;
       if (name !== undefined) headers['Mcp-Name'] = name;
       const body = JSON.stringify(request);
       const response = await http.open({ method: 'POST', path, headers, body, signal });
@@ -51,7 +52,7 @@ function createHttpCaller(address: string, settings: StackSettings): McpCaller {
       for await (const { data } of readEvents(response)) last = parseReply(data, response.statusCode);
       return last;
     },
-    close: () => http.close(),
+    close: async () => http.close(),
   };
 }
 

@@ -6,11 +6,11 @@ import {
   type JsonObject,
   shortenReason,
 } from '@gaia-mesh/core/contracts/packet.ts';
+import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import { readEvents } from '../../http/event-stream.ts';
 import { MCP_REVISION } from '../revision.ts';
-import { loadClient } from '../sdk/sdk.ts';
 import { type ChildCommand, ChildTransport } from './child-transport.ts';
 import { createForeignFetch, NO_ANSWER, readForeignResult } from './foreign-messages.ts';
 
@@ -52,7 +52,6 @@ interface ForeignServer {
   close(): Promise<void>;
 }
 
-const PURPOSE = 'tool: mcp';
 /** Maximum time for the handshake and the list of tools: of a server that is there, and of one that is fetched first. */
 const CONNECT_TIMEOUT_MS = 15_000;
 const FETCH_TIMEOUT_MS = 60_000;
@@ -90,7 +89,7 @@ export async function connectForeign(
   endpoint: ForeignServerEndpoint,
   signal: AbortSignal,
 ): Promise<ForeignServer> {
-  const { Client, SdkError, SdkErrorCode } = await loadClient(PURPOSE);
+  const { Client, SdkError, SdkErrorCode } = await loadSdk();
   const isFetched = 'command' in endpoint && FETCHERS.test(path.basename(endpoint.command));
   const timeoutMs = endpoint.startMs ?? (isFetched ? FETCH_TIMEOUT_MS : CONNECT_TIMEOUT_MS);
   const attempt = async (options: object) => {
@@ -148,9 +147,18 @@ export async function connectForeign(
   }
 }
 
+/** @throws MeshError `config` if the package is not installed */
+function loadSdk() {
+  return withPackage(
+    '@modelcontextprotocol/client@2',
+    'tool: mcp',
+    () => import('@modelcontextprotocol/client'),
+  );
+}
+
 async function openTransport(endpoint: ForeignServerEndpoint): Promise<Transport> {
   if (!('url' in endpoint)) return new ChildTransport(endpoint);
-  const { StreamableHTTPClientTransport } = await loadClient(PURPOSE);
+  const { StreamableHTTPClientTransport } = await loadSdk();
   const { url, token, maxMessageBytes } = endpoint;
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return new StreamableHTTPClientTransport(new URL(url), {
@@ -253,7 +261,7 @@ async function translateErrors<T>(what: string, ask: () => Promise<T>): Promise<
     return await ask();
   } catch (cause) {
     if (cause instanceof MeshError) throw cause;
-    const { ProtocolError } = await loadClient(PURPOSE);
+    const { ProtocolError } = await loadSdk();
     const said = toErrorMessage(cause);
     const isLost = /closed|not connected|fetch failed/i.test(said);
     const hasReplied = cause instanceof ProtocolError && cause.code !== NO_ANSWER;

@@ -1,17 +1,13 @@
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
-import type { McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
 import { MCP_PATH } from '../revision.ts';
 import type { McpTool } from '../tools.ts';
-import { loadServer } from './sdk.ts';
-
-type SdkServer = Awaited<ReturnType<typeof loadServer>>;
 
 /** Creates a server of the SDK with `tools`; HTTP makes one for each request, as its revision has no sessions. */
-export function createSdkServer({ McpServer: Server }: SdkServer, tools: readonly McpTool[]): McpServer {
-  const server = new Server({ name: 'mesh', version: '1' }, { capabilities: { tools: {} } });
+export function createSdkServer(tools: readonly McpTool[]): McpServer {
+  const server = new McpServer({ name: 'mesh', version: '1' }, { capabilities: { tools: {} } });
   for (const { name, description, inputSchema, outputSchema, call } of tools) {
     const config = { description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
     server.registerTool(name, config, async (args, { mcpReq }) => {
@@ -31,17 +27,10 @@ export function createSdkServer({ McpServer: Server }: SdkServer, tools: readonl
 }
 
 /** Serves `make` over streamable HTTP at `/mcp`, behind the SDK's own checks of host and origin. */
-export async function serveSdkHttp(
-  purpose: string,
-  make: (sdk: SdkServer) => McpServer,
-  settings: StackSettings,
-): Promise<HttpServer> {
-  const sdk = await loadServer(purpose);
-  const node = await loadNodeServer(purpose);
-  const handler = sdk.createMcpHandler(() => make(sdk), {
-    legacy: 'reject',
-    maxRequestBodySize: MAX_FRAME_BYTES,
-  });
+export async function serveSdkHttp(make: () => McpServer, settings: StackSettings): Promise<HttpServer> {
+  // Only a server over HTTP needs it.
+  const node = await import('@modelcontextprotocol/node');
+  const handler = createMcpHandler(make, { legacy: 'reject', maxRequestBodySize: MAX_FRAME_BYTES });
   const listener = node.toNodeHandler(handler, { maxRequestBodySize: MAX_FRAME_BYTES });
   const [isHost, isOrigin] = [node.localhostHostValidation(), node.localhostOriginValidation()];
   const server = await listenHttp((request, response) => {
@@ -57,9 +46,4 @@ export async function serveSdkHttp(
       await server.close();
     },
   };
-}
-
-/** @throws MeshError `config` if the package is not installed */
-function loadNodeServer(purpose: string) {
-  return withPackage('@modelcontextprotocol/node@2', purpose, () => import('@modelcontextprotocol/node'));
 }

@@ -1,15 +1,12 @@
 import type { Stack } from '../../contract/stack.ts';
-import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
 import { createPacketTool, mcpHttpTraits } from '../tools.ts';
-import { connectSdk } from './client.ts';
-import { loadClient } from './sdk.ts';
-import { createSdkServer, serveSdkHttp } from './server.ts';
 
-const HTTP = 'the stack mcp/http';
-
-/** MCP over streamable HTTP with its own SDK at both ends, on Node's HTTP server and undici. */
+/**
+ * MCP over streamable HTTP with its own SDK at both ends, on Node's HTTP server and undici. Each end loads its own
+ * packages only, as its memory is measured.
+ */
 export const mcpHttpSdk: Stack = meterStack({
   name: 'mcp/http',
   protocol: 'mcp',
@@ -17,26 +14,13 @@ export const mcpHttpSdk: Stack = meterStack({
   implementation: 'sdk',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
+    const { createSdkServer, serveSdkHttp } = await import('./server.ts');
     const tools = [createPacketTool(inbox)];
-    const server = await serveSdkHttp(HTTP, (sdk) => createSdkServer(sdk, tools), settings);
+    const server = await serveSdkHttp(() => createSdkServer(tools), settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
   async connect(address, settings) {
-    const { StreamableHTTPClientTransport } = await loadClient(HTTP);
-    const pool = createPooledFetch(settings);
-    const transport = new StreamableHTTPClientTransport(new URL(address), { fetch: pool.fetch });
-    try {
-      const client = await connectSdk(HTTP, transport, settings);
-      return {
-        exchange: client.exchange,
-        async close() {
-          await client.close();
-          await pool.close();
-        },
-      };
-    } catch (error) {
-      await pool.close();
-      throw error;
-    }
+    const { connectSdkHttp } = await import('./client.ts');
+    return connectSdkHttp(address, settings);
   },
 });

@@ -3,21 +3,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { withPackage } from '@gaia-mesh/core/system/optional-package.ts';
 import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import * as z from 'zod';
 import type { Inbox, Stack, StackServer } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { BareMcpClient, type McpCaller } from '../bare/client.ts';
-import { connectSdk } from '../sdk/client.ts';
-import { loadStdioServer } from '../sdk/sdk.ts';
+import { connectBare, type McpCaller } from '../bare/client.ts';
 import { mcpHttpTraits } from '../tools.ts';
 import { readJsonLines } from './lines.ts';
 import { serveInChildren } from './served-child.ts';
-
-/** Name of the stack in messages about missing packages. */
-const PURPOSE = 'the stack mcp/stdio';
 
 const mcpStdioTraits = { ...mcpHttpTraits, hasTls: false };
 
@@ -29,7 +23,7 @@ export const mcpStdioBare: Stack = meterStack({
   implementation: 'bare',
   traits: mcpStdioTraits,
   serve: (inbox) => serveOwnChildren('bare', inbox),
-  connect: async (address, settings) => BareMcpClient.connect(await startStdioCaller(address), settings),
+  connect: async (address, settings) => connectBare(await startStdioCaller(address), settings),
 });
 
 /** MCP over the pipes of a child by its own SDK, which starts the server twice: once to see which revisions it speaks. */
@@ -37,22 +31,12 @@ export const mcpStdioSdk: Stack = meterStack({
   ...common,
   implementation: 'sdk',
   traits: mcpStdioTraits,
-  async serve(inbox) {
-    // This process, not a child, reports a missing package.
-    await loadStdioServer(PURPOSE);
-    return serveOwnChildren('sdk', inbox);
-  },
+  serve: (inbox) => serveOwnChildren('sdk', inbox),
   async connect(address, settings) {
-    const { StdioClientTransport } = await withPackage(
-      '@modelcontextprotocol/client@2',
-      PURPOSE,
-      () => import('@modelcontextprotocol/client/stdio'),
-    );
-    const transport = new StdioClientTransport({
-      ...commandSchema.parse(JSON.parse(address)),
-      stderr: 'inherit',
-    });
-    return connectSdk(PURPOSE, transport, settings);
+    const { connectSdk } = await import('../sdk/client.ts');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    const command = commandSchema.parse(JSON.parse(address));
+    return connectSdk(new StdioClientTransport({ ...command, stderr: 'inherit' }), settings);
   },
 });
 
@@ -89,7 +73,7 @@ async function startStdioCaller(address: string): Promise<McpCaller> {
   await once(child, 'spawn');
   read().catch(fail);
   return {
-    async call(request, _name, signal) {
+    async call(request, signal) {
       signal.throwIfAborted();
       const answer = Promise.withResolvers<unknown>();
       waiting.set(request.id, answer);

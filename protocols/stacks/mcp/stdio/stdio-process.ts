@@ -9,8 +9,6 @@ import { ControlChannel, type ProcessCounts } from '../../control-channel.ts';
 import { watchPipes } from '../../meter/pipes.ts';
 import { readProcessUsage } from '../../meter/process-usage.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
-import { loadStdioServer } from '../sdk/sdk.ts';
-import { createSdkServer } from '../sdk/server.ts';
 import { McpServer } from '../server/mcp-server.ts';
 import { createPacketTool } from '../tools.ts';
 import { serveStdio } from './bare-server.ts';
@@ -95,7 +93,8 @@ async function servePipes(implementation: 'sdk' | 'bare', inbox: Inbox): Promise
     void serveStdio(new McpServer({ tools }), stdin, stdout);
     return;
   }
-  const { sdk, stdio } = await loadStdioServer('the stack mcp/stdio');
+  const { createSdkServer } = await import('../sdk/server.ts');
+  const stdio = await import('@modelcontextprotocol/server/stdio');
   const transport = new stdio.StdioServerTransport(stdin, stdout, { maxBufferSize: SDK_LINE_BYTES });
-  stdio.serveStdio(() => createSdkServer(sdk, tools), { legacy: 'reject', transport });
+  stdio.serveStdio(() => createSdkServer(tools), { legacy: 'reject', transport });
 }
