@@ -13,6 +13,7 @@ const messageSchema = z.union([
   z.strictObject({ call: z.int(), abort: z.literal(true) }),
 ]);
 type Message = z.infer<typeof messageSchema>;
+
 /** Totals of a process that has a server or a client of a stack. */
 export const processCountsSchema = z.object({
   /** Bytes of its own pipes; null if it has none. */
@@ -24,6 +25,12 @@ export const processCountsSchema = z.object({
   rssBytes: amount,
 });
 export type ProcessCounts = z.infer<typeof processCountsSchema>;
+
+/** Returns this process's usage so far: CPU time in microseconds, and memory in bytes. */
+export function readProcessUsage(): Pick<ProcessCounts, 'cpuUs' | 'rssBytes'> {
+  const { user, system } = process.cpuUsage();
+  return { cpuUs: { user, system }, rssBytes: process.memoryUsage.rss() };
+}
 
 /** A question to the other process: the action `do`, and its arguments. */
 export type Question = Extract<Message, { ask: object }>['ask'];

@@ -90,22 +90,12 @@ export async function loadStack(name: string, implementation: Stack['implementat
 
 /** Lists the stacks whose ends are in another language. Their packages are not npm's and are looked for on loading. */
 function listLanguageEntries(language: Language): readonly StackEntry[] {
-  const entries = [
-    ...(['jsonrpc', 'grpc'] as const).map((binding) => ({
-      name: `a2a/${binding}`,
-      load: async () => (await import('./a2a/languages.ts')).createA2aLanguage(binding, language),
-    })),
-    ...(['http', 'stdio'] as const).map((transport) => ({
-      name: `mcp/${transport}`,
-      load: async () => (await import('./mcp/languages.ts')).createMcpLanguage(transport, language),
-    })),
-  ];
-  return entries.map(({ name, load }) => ({
+  return (['a2a/jsonrpc', 'a2a/grpc', 'mcp/http', 'mcp/stdio'] as const).map((name) => ({
     name,
     implementation: language,
     async load() {
       findPeer(language, `--stacks ${name} --implementation ${language}`);
-      return load();
+      return (await import('./languages/stacks.ts')).createSdkStack(name, language);
     },
   }));
 }

@@ -44,11 +44,17 @@ export function writeLast(response: ServerResponse, status: number, text: string
 /**
  * Yields the events of a stream as they come.
  *
- * @throws MeshError `limit` for an event that is larger than any packet
+ * @param maxBytes maximum bytes of all events together; without it, only each event is bounded
+ * @throws MeshError `limit` for an event that is larger than any packet, and beyond `maxBytes`
  */
-export function readEvents(body: AsyncIterable<Uint8Array>): ReturnType<typeof readServerEvents> {
+export function readEvents(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes?: number,
+): ReturnType<typeof readServerEvents> {
+  const most = Math.min(maxBytes ?? MAX_FRAME_BYTES, MAX_FRAME_BYTES);
   return readServerEvents(body, {
     maxCharacters: MAX_FRAME_BYTES,
-    tooLong: () => new MeshError('limit', `HTTP event: expected at most ${MAX_FRAME_BYTES} bytes`),
+    maxBytes,
+    tooLong: () => new MeshError('limit', `HTTP answer: expected at most ${most} bytes`),
   });
 }

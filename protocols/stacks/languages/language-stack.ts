@@ -15,7 +15,6 @@ import {
   type StackServer,
   type StackSettings,
 } from '../contract/stack.ts';
-import type { DirectionBytes, WireBytes } from '../contract/wire-sum.ts';
 import { ControlChannel, processCountsSchema, type Question } from '../control-channel.ts';
 import { listenInPrivate } from '../listen.ts';
 import { serveInChildren } from '../mcp/stdio/served-child.ts';
@@ -25,10 +24,11 @@ import {
   detectBodyFormat,
   type MessageCount,
 } from '../meter/body-counter.ts';
+import { WireMeter } from '../meter/wire-meter.ts';
 import { findPeer, type Language } from './installation.ts';
 
 /** A stack whose two ends are written in another language. */
-interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
+export interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
   /** The carrier of its messages; over pipes, clients start the server. */
   readonly carrier: 'http1' | 'http2' | 'pipes';
   /** The two ends in each language: a module of Python, a name in Go. */
@@ -71,7 +71,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
     return {
       address: addressOf(advertisedPort ?? port),
       port: relayPort ?? port,
-      wire: () => relay?.count() ?? null,
+      wire: () => relay?.meter.bytes ?? null,
       ask: () => countProcess(peer),
       async close() {
         await peer.close(session);
@@ -200,53 +200,26 @@ class LanguageProcess {
 
 const processes = new Map<Language, Promise<LanguageProcess>>();
 
-/** Bytes and messages of one direction; all that is not a message is head. */
-class Direction {
-  raw = 0;
-  #body = 0;
-  #messages = 0;
-
-  add(bytes: number, messages: number): void {
-    this.#body += bytes;
-    this.#messages += messages;
-  }
-
-  get lines(): DirectionBytes {
-    const head = this.raw - this.#body;
-    return { raw: this.raw, tls: 0, head, body: this.#body, messages: this.#messages };
-  }
-}
-
 /**
  * Opens a forwarder in front of a server in another language, which counts the bytes of all connections and the
  * messages among them. Times are measured without it.
  */
 async function openWireRelay(carrier: 'http1' | 'http2') {
-  const [sent, received] = [new Direction(), new Direction()];
-  const counts = { connections: 0, closed: 0 };
+  const meter = new WireMeter();
   const forwarder = await Forwarder.listen((client, server, connect) => {
     connect();
-    counts.connections += 1;
-    client.once('close', () => {
-      counts.closed += 1;
-    });
+    meter.add(client);
     for (const [from, to, count] of [
-      [client, server, received],
-      [server, client, sent],
+      [client, server, meter.in],
+      [server, client, meter.out],
     ] as const) {
-      const split = createMessageSplitter(carrier, count);
-      from.on('data', (chunk: Buffer) => {
-        count.raw += chunk.length;
-        split(chunk);
-      });
+      from.on('data', createMessageSplitter(carrier, count));
       from.pipe(to);
       from.on('error', () => to.destroy());
       from.on('close', () => to.destroy());
     }
   });
-  /** Counts the bytes of the server's side so far. */
-  const count = (): WireBytes => ({ ...counts, sent: sent.lines, received: received.lines });
-  return { forwarder, count };
+  return { forwarder, meter };
 }
 
 /** Finds the messages among the bytes of one direction of a connection, given in pieces as they pass. */

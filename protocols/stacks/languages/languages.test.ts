@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createA2aLanguage } from '../a2a/languages.ts';
 import { a2aGrpcSdk } from '../a2a/sdk/grpc.ts';
 import { a2aJsonRpcSdk } from '../a2a/sdk/stacks.ts';
 import type { Stack } from '../contract/stack.ts';
 import { listStackChecks } from '../contract/suite.ts';
-import { createMcpLanguage } from '../mcp/languages.ts';
 import { mcpHttpSdk } from '../mcp/sdk/stacks.ts';
 import { mcpStdioSdk } from '../mcp/stdio/stacks.ts';
 import { describePeer, type Language } from './installation.ts';
+import { createSdkStack } from './stacks.ts';
 
 /** Returns whether the peer of a language is installed. Go's takes a minute to build, so CI does without it. */
 function findInstalled(language: Language): boolean {
@@ -44,10 +43,10 @@ function testLanguages(language: Language, ends: string, stack: Stack, wanted: R
 const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
 
 const PYTHON = [
-  [createMcpLanguage('http', 'python'), mcpHttpSdk, isRelease ? ALL : AGREEMENT, AGREEMENT],
-  [createMcpLanguage('stdio', 'python'), mcpStdioSdk, PIPES, PIPES],
-  [createA2aLanguage('jsonrpc', 'python'), a2aJsonRpcSdk, ALL, AGREEMENT],
-  [createA2aLanguage('grpc', 'python'), a2aGrpcSdk, ALL, AGREEMENT],
+  [createSdkStack('mcp/http', 'python'), mcpHttpSdk, isRelease ? ALL : AGREEMENT, AGREEMENT],
+  [createSdkStack('mcp/stdio', 'python'), mcpStdioSdk, PIPES, PIPES],
+  [createSdkStack('a2a/jsonrpc', 'python'), a2aJsonRpcSdk, ALL, AGREEMENT],
+  [createSdkStack('a2a/grpc', 'python'), a2aGrpcSdk, ALL, AGREEMENT],
 ] as const;
 
 for (const [python, sdk, wanted, mixed] of isRelease ? PYTHON : PYTHON.slice(0, 1)) {
@@ -78,10 +77,10 @@ test.skipIf(!isThere.python)('a server in Python sends at once what it writes', 
 });
 
 const GO = [
-  [createMcpLanguage('http', 'go'), mcpHttpSdk],
-  [createMcpLanguage('stdio', 'go'), mcpStdioSdk],
-  [createA2aLanguage('jsonrpc', 'go'), a2aJsonRpcSdk],
-  [createA2aLanguage('grpc', 'go'), a2aGrpcSdk],
+  [createSdkStack('mcp/http', 'go'), mcpHttpSdk],
+  [createSdkStack('mcp/stdio', 'go'), mcpStdioSdk],
+  [createSdkStack('a2a/jsonrpc', 'go'), a2aJsonRpcSdk],
+  [createSdkStack('a2a/grpc', 'go'), a2aGrpcSdk],
 ] as const;
 
 for (const [go, sdk] of isRelease ? GO : []) {

@@ -6,7 +6,6 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { type BodyCounter, createBodyCounter, detectBodyFormat, type MessageCount } from './body-counter.ts';
-import { watchPipes } from './pipes.ts';
 import { tapReads, tapWrites, toBytes } from './tap.ts';
 import { WireMeter } from './wire-meter.ts';
 
@@ -45,7 +44,7 @@ function watchSockets(): void {
     if (!(child instanceof ChildProcess) || meter === undefined) return;
     child.once('spawn', () => {
       const { stdin, stdout } = child;
-      if (stdin instanceof Socket && stdout instanceof Socket) watchPipes(meter, stdout, stdin);
+      if (stdin instanceof Socket && stdout instanceof Socket) meter.addPipes(stdout, stdin);
     });
   });
 }
@@ -76,7 +75,7 @@ function accepted(socket: Socket): void {
   // A secured socket lies on top of the accepted one.
   if (!watched.has(server)) server.on('secureConnection', (secured) => void WireMeter.of(secured));
   watched.add(server);
-  meter.add(socket, { isTlsServer: true });
+  meter.add(socket, true);
 }
 
 function findSocket(message: unknown): Socket | undefined {

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import * as z from 'zod';
 import type { DirectionBytes, WireBytes } from '../contract/wire-sum.ts';
-import type { MessageCount } from './body-counter.ts';
+import { createBodyCounter, type MessageCount } from './body-counter.ts';
+import { tapReads, tapWrites } from './tap.ts';
 
 const current = new AsyncLocalStorage<WireMeter>();
 
@@ -98,17 +99,39 @@ export class WireMeter {
     return this.#in;
   }
 
-  /** Adds a connection, or a part of one: a pair of pipes is two sockets and one connection. */
-  add(socket: Socket, { isTlsServer = false, isPart = false }: AddedSocket = {}): void {
+  /**
+   * Adds a connection.
+   *
+   * @param isTlsServer true if nothing is in the clear before the handshake is over, and then on another socket
+   */
+  add(socket: Socket, isTlsServer = false): void {
+    this.#addSocket(socket, isTlsServer);
+    this.#connections += 1;
+    socket.once('close', () => {
+      this.#closed += 1;
+    });
+  }
+
+  /**
+   * Adds a pair of pipes as one connection, on which each line is a message. A second call for the same pipes
+   * changes nothing.
+   */
+  addPipes(readable: Socket, writable: Socket): void {
+    if (WireMeter.of(writable) !== undefined) return;
+    this.add(writable);
+    if (readable !== writable) this.#addSocket(readable, false);
+    tapReads(readable, createBodyCounter('lines', this.in));
+    tapWrites(writable, createBodyCounter('lines', this.out));
+  }
+
+  #addSocket(socket: Socket, isTlsServer: boolean): void {
     const counters = new HandleCounters(socket, isTlsServer);
     const counted: Counted = { meter: this, counters };
     Reflect.set(socket, COUNTED, counted);
     this.#open.add(counters);
-    if (!isPart) this.#connections += 1;
     socket.once('close', () => {
       this.#ended = addSocketBytes(this.#ended, counters.bytes);
       this.#open.delete(counters);
-      if (!isPart) this.#closed += 1;
     });
   }
 
@@ -133,11 +156,6 @@ class Messages implements MessageCount {
     this.bytes += bytes;
     this.messages += messages;
   }
-}
-
-interface AddedSocket {
-  readonly isTlsServer?: boolean;
-  readonly isPart?: boolean;
 }
 
 function splitDirection(raw: number, clear: number, { bytes, messages }: Messages): DirectionBytes {
@@ -189,11 +207,7 @@ class HandleCounters {
   #raw = NONE;
   #clear = NONE;
 
-  /**
-   * @param socket the dialled or accepted socket
-   * @param isTlsServer true if nothing is in the clear before the handshake is over, and then on another
-   * socket
-   */
+  /** @param socket the dialled or accepted socket */
   constructor(socket: Socket, isTlsServer: boolean) {
     this.#socket = socket;
     this.#clearSocket = isTlsServer ? undefined : socket;

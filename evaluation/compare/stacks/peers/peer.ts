@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Stack, StackClient, StackServer } from '@gaia-mesh/stacks/contract/stack.ts';
-import { readProcessUsage } from '@gaia-mesh/stacks/meter/process-usage.ts';
+import { readProcessUsage } from '@gaia-mesh/stacks/control-channel.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import * as z from 'zod';
 import { play } from './load.ts';

@@ -2,7 +2,6 @@ import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
-import { limitBody } from '../../http/bounded-fetch.ts';
 import { readEvents } from '../../http/event-stream.ts';
 import type { HttpClient, HttpRequest } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
@@ -66,8 +65,8 @@ export class HttpWire {
       yield this.#read(operation, { status, text });
       return;
     }
-    const body = maxBytes === undefined ? response : limitBody(response, maxBytes);
-    for await (const { data: text } of readEvents(body)) yield this.#read(operation, { status, text });
+    for await (const { data: text } of readEvents(response, maxBytes))
+      yield this.#read(operation, { status, text });
   }
 
   close(): void {

@@ -6,8 +6,9 @@ import {
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { limitBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
+import { requireOrigin } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson, keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { createBoundedFetch } from '../../http/bounded-fetch.ts';
 import { readEvents } from '../../http/event-stream.ts';
 
 /** The member of a result that names what {@link readForeignMessage} could not keep of it. */
@@ -35,32 +36,49 @@ export function readForeignMessage(text: string): unknown {
   return result === undefined ? message : { ...message, result };
 }
 
+/** Maximum requests that wait for a server at once, so that a server cannot ask for answers without end. */
+const MAX_WAITING_REQUESTS = 256;
+
 /**
- * Creates a `fetch` for the SDK that sends and reads messages as {@link readForeignMessage} does, so that the
- * SDK rounds no number. It follows redirects on the server's own origin.
+ * Creates a `fetch` for the SDK, to talk to the untrusted `server`. It sends and reads messages as
+ * {@link readForeignMessage} does, so that the SDK rounds no number; it sends requests to the server's own origin
+ * alone, where it follows redirects, and reads at most `most` bytes of an answer.
  */
 export function createForeignFetch(server: string, most: number): typeof fetch {
-  const bounded = createBoundedFetch(server, most);
+  let waiting = 0;
+  const send: typeof fetch = async (input, init) => {
+    requireOrigin(server, input);
+    if (waiting === MAX_WAITING_REQUESTS)
+      throw new MeshError('limit', `HTTP: more than ${MAX_WAITING_REQUESTS} requests wait for ${server}`);
+    waiting += 1;
+    return fetch(input, { ...init, redirect: 'manual' }).finally(() => {
+      waiting -= 1;
+    });
+  };
+  const tooLong = () => new MeshError('limit', `HTTP answer: expected at most ${most} bytes`);
   return async (input, init) => {
     const { body } = init ?? {};
     const sent =
       typeof body === 'string' && body.includes('$number') ? formatForeignJson(JSON.parse(body)) : body;
-    const response = await followRedirects(bounded, input, { ...init, body: sent ?? null });
-    if (!response.ok || response.body === null) return response;
+    const response = await followRedirects(send, input, { ...init, body: sent ?? null });
+    if (response.body === null) return response;
+    const came = limitBytes(response.body, most, tooLong);
+    const { status, statusText, ok } = response;
     const type = response.headers.get('Content-Type') ?? '';
     const headers = new Headers(response.headers);
     headers.delete('Content-Length');
     headers.delete('Content-Encoding');
-    const { status, statusText } = response;
-    if (/^text\/event-stream\b/i.test(type)) {
-      const events = ReadableStream.from(toOwnEvents(response.body, findRequestId(body)));
-      return withUrl(new Response(events, { status, statusText, headers }), response.url);
-    }
-    if (!/json/i.test(type)) return response;
-    return withUrl(
-      new Response(toOwnMessage(await response.text()), { status, statusText, headers }),
-      response.url,
+    const isEvents = ok && /^text\/event-stream\b/i.test(type);
+    const passed = new Response(
+      ReadableStream.from(isEvents ? toOwnEvents(came, findRequestId(body)) : came),
+      { status, statusText, headers },
     );
+    const isMessage = ok && !isEvents && /json/i.test(type);
+    const own = isMessage
+      ? new Response(toOwnMessage(await passed.text()), { status, statusText, headers })
+      : passed;
+    Object.defineProperty(own, 'url', { value: response.url });
+    return own;
   };
 }
 
@@ -71,7 +89,7 @@ async function followRedirects(
 ): Promise<Response> {
   let input = first;
   for (let count = 0; ; count++) {
-    const response = await send(input, { ...init, redirect: 'manual' });
+    const response = await send(input, init);
     if (response.status < 300 || response.status > 399) return response;
     await response.body?.cancel();
     const from = new URL(input instanceof Request ? input.url : String(input));
@@ -85,11 +103,6 @@ async function followRedirects(
       `${from.origin}${from.pathname} redirects (${response.status}) to ${to === null ? 'no URL' : `${to.origin}${to.pathname}`}: name the URL of the server itself`,
     );
   }
-}
-
-function withUrl(response: Response, url: string): Response {
-  Object.defineProperty(response, 'url', { value: url });
-  return response;
 }
 
 /** A text that is not JSON is passed on: the SDK says what is wrong with it. */

@@ -5,9 +5,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type JsonValue, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { Inbox, InboxSource } from '../../contract/stack.ts';
-import { ControlChannel, type ProcessCounts } from '../../control-channel.ts';
-import { watchPipes } from '../../meter/pipes.ts';
-import { readProcessUsage } from '../../meter/process-usage.ts';
+import { ControlChannel, type ProcessCounts, readProcessUsage } from '../../control-channel.ts';
 import { WireMeter } from '../../meter/wire-meter.ts';
 import { McpServer } from '../server/mcp-server.ts';
 import { createPacketTool } from '../tools.ts';
@@ -40,7 +38,7 @@ if (!(stdin instanceof net.Socket) || !(stdout instanceof net.Socket)) {
   throw new MeshError('config', 'mcp/stdio: expected pipes for stdin and stdout');
 }
 const meter = new WireMeter();
-watchPipes(meter, stdin, stdout);
+meter.addPipes(stdin, stdout);
 const count = (): ProcessCounts => ({
   wire: meter.bytes,
   ...counters,
