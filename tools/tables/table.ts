@@ -82,7 +82,7 @@ function parseCell(text: string): Cell {
   const first = FIRST_NUMBER.exec(low)?.[0];
   // `2004-05` is a season: the hyphen is not a minus sign.
   const digits = /\d-\d/.test(low) ? first?.replace('-', '') : first;
-  const clock = low.includes(':') ? parseDuration(low)?.number : undefined;
+  const clock = low.includes(':') ? parseDuration(low)?.seconds : undefined;
   const number = clock ?? Number(digits?.replaceAll(',', ''));
   return {
     text,

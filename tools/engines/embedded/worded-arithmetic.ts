@@ -1,6 +1,6 @@
 // Calculations in words: percentages, interest, conversions of units, dates, remainders, other bases. A form of question
 // is taken only if it uses every number that the question has: one that is left over is a condition that it ignores.
-import { parseDate, toInstant } from '../../tables/values/date.ts';
+import { formatDate, parseDate } from '../../tables/values/date.ts';
 
 /** A calculation, and what its result becomes in the answer. */
 interface Calculation {
@@ -250,8 +250,8 @@ function parseDated(text: string): Calculation | undefined {
 /** Returns the number of days since 1 January 1970. */
 function toDay(date: string): number | undefined {
   const reading = parseDate(date);
-  const instant = reading === undefined ? undefined : toInstant(reading);
-  return instant === undefined ? undefined : Math.floor(instant.from);
+  const written = reading === undefined ? undefined : formatDate(reading);
+  return written === undefined ? undefined : Date.parse(written.slice(0, 'YYYY-MM-DD'.length)) / DAY_MS;
 }
 
 function formatDay(day: number): string {

@@ -1,12 +1,6 @@
 import type { DateOrder } from '../../tables/values/date.ts';
 import { type TypedColumn, typeColumn } from '../../tables/values/typed-column.ts';
-import {
-  type CellValue,
-  formatInstant,
-  isQuantity,
-  roundNoise,
-  type Value,
-} from '../../tables/values/value.ts';
+import { type CellValue, roundNoise } from '../../tables/values/value.ts';
 import { formatCell } from './sheet.ts';
 
 type SqlValue = null | number | bigint | string;
@@ -110,13 +104,13 @@ function typeValues({ kind, values, unit }: TypedColumn, texts: readonly SqlValu
       return {
         type: 'INTEGER',
         meaning: 'boolean (1 or 0)',
-        values: values.map((value) => (value?.kind === 'truth' ? Number(value.is) : null)),
+        values: values.map((value) => (value === null ? null : Number(value))),
       };
     case 'date':
       return {
         type: 'TEXT',
         meaning: 'date',
-        values: values.map((value) => (value?.kind === 'date' ? formatInstant(value) : null)),
+        values: values.map((value) => (value === null ? null : String(value))),
       };
     case 'duration':
     case 'number':
@@ -126,15 +120,11 @@ function typeValues({ kind, values, unit }: TypedColumn, texts: readonly SqlValu
 }
 
 /** Types numbers so that whole ones stay exact; otherwise the column stays text. */
-function typeNumbers(
-  values: readonly (Value | undefined)[],
-  unit: string,
-  texts: readonly SqlValue[],
-): Typing {
+function typeNumbers(values: readonly CellValue[], unit: string, texts: readonly SqlValue[]): Typing {
   const code = texts.find((text) => LEADING_ZERO.test(String(text)));
   if (code !== undefined) return { stays: `it has codes such as ${quoteCell(code)}` };
   const numbers = values.map((value, at) =>
-    value !== undefined && isQuantity(value) ? exactNumber(value.number, String(texts[at])) : null,
+    typeof value === 'number' ? exactNumber(value, String(texts[at])) : null,
   );
   const long = numbers.indexOf(undefined);
   const isWhole = numbers.every((number) => typeof number !== 'number' || Number.isSafeInteger(number));

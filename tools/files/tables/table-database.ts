@@ -1,8 +1,7 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import type { DateOrder } from '../../tables/values/date.ts';
-import { detectOrder } from '../../tables/values/typed-column.ts';
+import { type DateOrder, detectDateOrder } from '../../tables/values/date.ts';
 import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable } from './sheet.ts';
 import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } from './sql-columns.ts';
 
@@ -143,7 +142,7 @@ function typeTable(
 ): SqlCells[] {
   const numbers = rows.map(({ number }) => number);
   const cells = columns.map((_, at) => rows.map((row) => row.cells[at] ?? null));
-  const order = cells.map(detectOrder).find((found) => found !== undefined) ?? otherwise;
+  const order = cells.map(detectDateOrder).find((found) => found !== undefined) ?? otherwise;
   return columns.map((names, at) =>
     read.has(at)
       ? typeCells(names, cells[at] ?? [], numbers, order)

@@ -1,4 +1,4 @@
-import type { Instant } from './value.ts';
+import type { CellValue } from './value.ts';
 
 /** Orders of a date's three numbers; d, m and y are day, month and year. */
 const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
@@ -76,8 +76,21 @@ function readOrdered(groups: Groups, order: DateOrder | undefined): DateReading 
   return { ...dayFirst, isEither: dayFirst.day !== dayFirst.month && groups.sep !== '.' };
 }
 
+/** Number of cells searched for the order of a column's dates. */
+const MAX_SAMPLE = 20_000;
+
+/** Returns the order of day and month that the dates of a column show; undefined when they show none, or both. */
+export function detectDateOrder(cells: readonly CellValue[]): DateOrder | undefined {
+  const shown = new Set<DateOrder>();
+  for (const cell of cells.slice(0, MAX_SAMPLE)) {
+    const order = typeof cell === 'string' ? detectTextOrder(cell) : undefined;
+    if (order !== undefined) shown.add(order);
+  }
+  return shown.size === 1 ? [...shown][0] : undefined;
+}
+
 /** Returns the only order that a text allows; undefined when it allows several. */
-export function detectDateOrder(text: string): DateOrder | undefined {
+function detectTextOrder(text: string): DateOrder | undefined {
   const groups = NUMBERS.exec(text.trim())?.groups;
   if (groups === undefined) return undefined;
   const [first, second] = [Number(groups.first), Number(groups.second_number)];
@@ -103,32 +116,24 @@ function checkDate(
   return { year: whole, month: m, day: d, seconds, isEither: false };
 }
 
-/** Converts a date to an instant; undefined when its year is unknown. */
-export function toInstant({ year, month, day, seconds }: DateReading): Instant | undefined {
+/** Writes a date in ISO 8601, with the precision that it has; undefined when its year is unknown. */
+export function formatDate({ year, month, day, seconds }: DateReading): string | undefined {
   if (year === undefined) return undefined;
-  const from = countDays(year, month ?? 1, day ?? 1);
-  if (seconds !== undefined) {
-    const instant = from + seconds / 86_400;
-    return { kind: 'date', from: instant, to: instant };
-  }
-  const last =
-    day !== undefined
-      ? from
-      : month !== undefined
-        ? from + countMonthDays(year, month) - 1
-        : countDays(year, 12, 31);
-  return { kind: 'date', from, to: last };
-}
-
-function countDays(year: number, month: number, day: number): number {
-  // `Date.UTC` would take the years 0 to 99 for those of the last century.
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return Math.round(date.getTime() / 86_400_000);
+  const two = (n: number) => String(n).padStart(2, '0');
+  const parts = [String(year).padStart(4, '0')];
+  const isTimed = seconds !== undefined;
+  if (month !== undefined || isTimed) parts.push(two(month ?? 1));
+  if (day !== undefined || isTimed) parts.push(two(day ?? 1));
+  const date = parts.join('-');
+  if (!isTimed || seconds === 0) return date;
+  return `${date}T${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
 function countMonthDays(year: number, month: number): number {
-  return countDays(month === 12 ? year + 1 : year, (month % 12) + 1, 1) - countDays(year, month, 1);
+  // `Date.UTC` would take the years 0 to 99 for those of the last century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, 0);
+  return date.getUTCDate();
 }
 
 /** Returns 1 to 12 for a month's name or its first letters; undefined for other words. */

@@ -1,8 +1,3 @@
-import type { Quantity } from './value.ts';
-
-/** The first unit of a duration of two numbers: `4:05`. */
-export type ClockReading = 'minutes' | 'hours';
-
 /** Seconds in a unit, with all its English names and symbols. Months and years have no fixed length. */
 const UNITS: readonly (readonly [seconds: number, names: string])[] = [
   [0.001, 'ms msec millisecond milliseconds'],
@@ -21,34 +16,29 @@ const ISO = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 const MAX_CHARACTERS = 60;
 
 /**
- * Parses a text that is a length of time and nothing else: `1:23:45`, `4:05` (read as `clock` says), `2 h 5 min`, `90
- * min`, `PT2H5M`. `isClock` is true for two numbers with a colon, which may be minutes or hours.
+ * Parses a text that is a length of time and nothing else: `1:23:45`, `4:05` (whose first number `clock` names), `2 h 5
+ * min`, `90 min`, `PT2H5M`. Returns its seconds; `isClock` is true for two numbers with a colon, which may be minutes or
+ * hours.
  */
 export function parseDuration(
   text: string,
-  clock: ClockReading = 'minutes',
-): (Quantity & { readonly isClock: boolean }) | undefined {
+  clock: 'minutes' | 'hours' = 'minutes',
+): { readonly seconds: number; readonly isClock: boolean } | undefined {
   const plain = text.trim();
   if (plain.length > MAX_CHARACTERS || !/\d/.test(plain)) return undefined;
-  const made = (number: number, isClock = false) => ({
-    kind: 'duration' as const,
-    number,
-    unit: '',
-    isClock,
-  });
   const parts = CLOCK.exec(plain);
   if (parts !== null) {
     const [, sign, hours, middle, last] = parts;
     if (Number(last) >= 60 || (hours !== undefined && Number(middle) >= 60)) return undefined;
     const isTwo = hours === undefined;
-    const seconds = Number(hours ?? 0) * 3600 + Number(middle) * 60 + Number(last);
+    const length = Number(hours ?? 0) * 3600 + Number(middle) * 60 + Number(last);
     const factor = isTwo && clock === 'hours' ? 60 : 1;
-    return made((sign === undefined ? 1 : -1) * seconds * factor, isTwo);
+    return { seconds: (sign === undefined ? 1 : -1) * length * factor, isClock: isTwo };
   }
   const iso = ISO.exec(plain);
   if (iso !== null) {
     const [d, h, m, s] = iso.slice(1).map((part) => Number(part ?? 0));
-    return made((d ?? 0) * 86_400 + (h ?? 0) * 3600 + (m ?? 0) * 60 + (s ?? 0));
+    return { seconds: (d ?? 0) * 86_400 + (h ?? 0) * 3600 + (m ?? 0) * 60 + (s ?? 0), isClock: false };
   }
   const found = [...plain.matchAll(PART)];
   if (found.length === 0 || found.map(([whole]) => whole).join('') !== plain) return undefined;
@@ -61,5 +51,5 @@ export function parseDuration(
     last = size;
     seconds += Number(number.replace(',', '.')) * size;
   }
-  return made(seconds);
+  return { seconds, isClock: false };
 }

@@ -1,7 +1,10 @@
-import { type DateOrder, detectDateOrder, parseDate, toInstant } from './date.ts';
-import { type ClockReading, parseDuration } from './duration.ts';
+import { type DateOrder, detectDateOrder, formatDate, parseDate } from './date.ts';
+import { parseDuration } from './duration.ts';
 import { parseNumber } from './number.ts';
-import { type CellValue, EMPTY, type Kind, type Quantity, type Value } from './value.ts';
+import type { CellValue } from './value.ts';
+
+/** The first unit of a duration of two numbers: `4:05`. */
+type ClockReading = 'minutes' | 'hours';
 
 /** The decimal mark of a number. */
 type DecimalMark = '.' | ',';
@@ -59,14 +62,15 @@ const MEASURES: readonly Readonly<Record<string, number>>[] = [
   { w: 1, kw: 1e3, mw: 1e6, gw: 1e9 },
 ];
 
-/** The kind of most cells of a column. */
-type ColumnKind = Exclude<Kind, 'empty'>;
-
 /** The cells of a column with their types. */
 export interface TypedColumn {
-  readonly kind: ColumnKind;
-  /** Undefined for cells of another kind than the column, and for units that cannot be converted. */
-  readonly values: readonly (Value | undefined)[];
+  /** The kind of most cells. */
+  readonly kind: 'text' | 'truth' | 'date' | 'duration' | 'number' | 'money';
+  /**
+   * Dates in ISO 8601, durations in seconds, percentages as fractions. Null for empty cells, cells of another kind than
+   * the column, and units that cannot be converted.
+   */
+  readonly values: readonly CellValue[];
   /** The most frequent unit or currency, to which the others were converted; empty without one. */
   readonly unit: string;
   /** True when no cell shows the order of day and month: another reading is as good. */
@@ -83,16 +87,6 @@ const EIGHT_DIGITS = /^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
 /** Number of cells searched for evidence. */
 const MAX_SAMPLE = 20_000;
 
-/** Returns the order of day and month that the dates of a column show; undefined when they show none, or both. */
-export function detectOrder(cells: readonly CellValue[]): DateOrder | undefined {
-  const shown = new Set<DateOrder>();
-  for (const cell of cells.slice(0, MAX_SAMPLE)) {
-    const order = typeof cell === 'string' ? detectDateOrder(cell) : undefined;
-    if (order !== undefined) shown.add(order);
-  }
-  return shown.size === 1 ? [...shown][0] : undefined;
-}
-
 /**
  * Types the cells of a column: each by itself and, when it has several readings, as the other cells show.
  *
@@ -102,20 +96,20 @@ export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder):
   const filled = cells.filter((cell) => cell !== null && String(cell).trim() !== '');
   const compact = filled.length >= MIN_COMPACT && filled.every((cell) => EIGHT_DIGITS.test(String(cell)));
   const texts = compact ? cells.map(insertDashes) : cells;
-  const order = detectOrder(texts) ?? tableOrder;
+  const order = detectDateOrder(texts) ?? tableOrder;
   const clock = detectClock(texts);
   const mark = detectColumnMark(texts);
   const readings = texts.map((cell) => readCell(cell, { order, clock, mark }));
   const share = (is: (reading: Readings) => boolean) =>
     readings.filter(is).length / Math.max(1, filled.length);
   const isQuantity = detectQuantities(readings);
-  const kind = ((): ColumnKind => {
+  const kind = ((): TypedColumn['kind'] => {
     if (filled.length === 0) return 'text';
     if (share(({ date }) => date !== undefined) > SHARE) return 'date';
     if (share(({ duration }) => duration !== undefined) > SHARE) return 'duration';
     if (share(isQuantity) > SHARE)
-      return share(({ quantity }) => quantity?.kind === 'money') > 0 ? 'money' : 'number';
-    return share(({ value }) => value.kind === 'truth') > SHARE ? 'truth' : 'text';
+      return share(({ quantity }) => quantity?.isMoney === true) > 0 ? 'money' : 'number';
+    return share(({ truth }) => truth !== undefined) > SHARE ? 'truth' : 'text';
   })();
   const notes: string[] = [];
   const isEither = kind === 'date' && order === undefined && readings.some(({ isEither: either }) => either);
@@ -127,18 +121,24 @@ export function typeColumn(cells: readonly CellValue[], tableOrder?: DateOrder):
   )
     notes.push('two numbers with a colon are read as minutes and seconds');
   const unit = detectUnit(kind, readings);
-  const values = readings.map((reading) =>
-    reading.value.kind === 'empty' ? EMPTY : convertReading(kind, reading, unit, isQuantity),
-  );
+  const values =
+    kind === 'text' ? cells : readings.map((reading) => convertReading(kind, reading, unit, isQuantity));
   return { kind, values, unit, isEither, notes };
 }
 
+/** An amount; `unit` is `km` or `EUR`, and empty without one. */
+interface Quantity {
+  readonly number: number;
+  readonly unit: string;
+  readonly isMoney: boolean;
+}
+
+/** Everything that a cell may mean, without regard to the column; nothing for an empty cell. */
 interface Readings {
-  /** The cell's own type, without regard to the column. */
-  readonly value: Value;
-  readonly date?: Value | undefined;
+  readonly truth?: boolean;
+  readonly date?: string | undefined;
   readonly isEither?: boolean;
-  readonly duration?: Quantity | undefined;
+  readonly duration?: number | undefined;
   readonly isClock?: boolean;
   readonly quantity?: Quantity | undefined;
 }
@@ -151,26 +151,18 @@ function readCell(
     mark,
   }: { order: DateOrder | undefined; clock: ClockReading; mark: DecimalMark | undefined },
 ): Readings {
-  if (cell === null) return { value: EMPTY };
-  if (typeof cell === 'boolean') return { value: { kind: 'truth', is: cell } };
-  if (typeof cell === 'number') {
-    const quantity: Quantity = { kind: 'number', number: cell, unit: '' };
-    return { value: quantity, quantity };
-  }
-  if (cell.trim() === '') return { value: EMPTY };
+  if (cell === null) return {};
+  if (typeof cell === 'boolean') return { truth: cell };
+  if (typeof cell === 'number') return { quantity: { number: cell, unit: '', isMoney: false } };
+  if (cell.trim() === '') return {};
   const reading = parseDate(cell, order);
-  const date = reading && toInstant(reading);
   const duration = parseDuration(cell, clock);
-  const quantity = parseQuantity(cell, mark);
-  // Only a cell that is nothing but a number is one, so that 007 and 7 are the same code.
-  const isNumber = quantity !== undefined && parseNumber(cell) !== undefined;
   return {
-    value: isNumber ? quantity : { kind: 'text', text: cell },
-    date,
+    date: reading && formatDate(reading),
     isEither: reading?.isEither === true,
-    duration,
+    duration: duration?.seconds,
     isClock: duration?.isClock === true,
-    quantity,
+    quantity: parseQuantity(cell, mark),
   };
 }
 
@@ -188,13 +180,13 @@ function detectQuantities(readings: readonly Readings[]): (reading: Readings) =>
   const usual = most !== undefined && most[1] > 1 && most[1] > total * SHARE ? most[0] : undefined;
   return ({ quantity }) =>
     quantity !== undefined &&
-    (quantity.kind === 'money' ||
+    (quantity.isMoney ||
       quantity.unit === '' ||
       isKnownUnit(quantity.unit) ||
       (usual !== undefined && findConversion(quantity.unit, usual) === 1));
 }
 
-function detectUnit(kind: ColumnKind, readings: readonly Readings[]): string {
+function detectUnit(kind: TypedColumn['kind'], readings: readonly Readings[]): string {
   if (kind !== 'number' && kind !== 'money') return '';
   const times = new Map<string, number>();
   for (const { quantity } of readings)
@@ -204,26 +196,24 @@ function detectUnit(kind: ColumnKind, readings: readonly Readings[]): string {
 }
 
 function convertReading(
-  kind: ColumnKind,
-  { value, date, duration, quantity }: Readings,
+  kind: Exclude<TypedColumn['kind'], 'text'>,
+  { truth, date, duration, quantity }: Readings,
   unit: string,
   isQuantity: (reading: Readings) => boolean,
-): Value | undefined {
+): CellValue {
   switch (kind) {
-    case 'text':
-      return value;
     case 'truth':
-      return value.kind === 'truth' ? value : undefined;
+      return truth ?? null;
     case 'date':
-      return date;
+      return date ?? null;
     case 'duration':
-      return duration;
+      return duration ?? null;
     case 'number':
     case 'money': {
-      if (quantity === undefined || !isQuantity({ value, quantity })) return undefined;
-      if (quantity.unit === '' || quantity.unit === unit) return quantity;
+      if (quantity === undefined || !isQuantity({ quantity })) return null;
+      if (quantity.unit === '' || quantity.unit === unit) return quantity.number;
       const factor = findConversion(quantity.unit, unit);
-      return factor === undefined ? undefined : { ...quantity, number: quantity.number * factor, unit };
+      return factor === undefined ? null : quantity.number * factor;
     }
   }
 }
@@ -269,25 +259,25 @@ function parseQuantity(text: string, mark?: DecimalMark): Quantity | undefined {
   const plain = text.trim().replace(NOTE_MARK, '');
   const currency = CURRENCY.exec(plain)?.[0];
   const unit = currency === undefined ? '' : (CURRENCIES[currency.toLowerCase()] ?? currency.toUpperCase());
-  const kind = currency === undefined ? ('number' as const) : ('money' as const);
+  const isMoney = currency !== undefined;
   const number = parseNumber(replaceMark(plain, mark));
-  if (number !== undefined) return { kind, number, unit };
-  const rest = currency === undefined ? plain : plain.replace(CURRENCY, '').trim();
+  if (number !== undefined) return { number, unit, isMoney };
+  const rest = isMoney ? plain.replace(CURRENCY, '').trim() : plain;
   const at = rest.search(/\p{L}/u);
   const [head, tail] = at < 0 ? [rest, ''] : [rest.slice(0, at).trim(), rest.slice(at)];
-  const scale = SCALE_WORD.exec(tail) ?? (currency === undefined ? null : SCALE_LETTER.exec(tail));
+  const scale = SCALE_WORD.exec(tail) ?? (isMoney ? SCALE_LETTER.exec(tail) : null);
   if (scale !== null) {
     const base = parseNumber(replaceMark(head, mark));
     const left = tail.slice(scale[0].length).trim();
-    if (base === undefined || left.length > 15 || /\d/.test(left) || (currency !== undefined && left !== ''))
+    if (base === undefined || left.length > 15 || /\d/.test(left) || (isMoney && left !== ''))
       return undefined;
     const size = SCALES[(scale[1] ?? '').toLowerCase()] ?? 1;
-    return { kind, number: Number((base * size).toPrecision(15)), unit: unit || left };
+    return { number: Number((base * size).toPrecision(15)), unit: unit || left, isMoney };
   }
   const parts = WITH_UNIT.exec(rest);
-  if (parts === null || currency !== undefined || parts[2] === undefined) return undefined;
+  if (parts === null || isMoney || parts[2] === undefined) return undefined;
   const value = parseNumber(replaceMark((parts[1] ?? '').trim(), mark));
-  return value === undefined ? undefined : { kind, number: value, unit: parts[2].replace(/\.$/, '') };
+  return value === undefined ? undefined : { number: value, unit: parts[2].replace(/\.$/, ''), isMoney };
 }
 
 /** Applies the column's decimal mark: `1.234` is a thousand when the other cells are like `5,50`. */
