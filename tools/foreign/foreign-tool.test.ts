@@ -295,7 +295,7 @@ describe('an image', () => {
     );
     const chat = vi.fn();
     const model = { name: 'eyes', chat };
-    expect((await hear({ images: [Buffer.from('BM bitmap')] }, { model })).reply.text).toContain(kept);
+    expect((await hear({ images: [Buffer.from('BMsize\0\0\0\0')] }, { model })).reply.text).toContain(kept);
     expect(chat).not.toHaveBeenCalled();
     chat.mockRejectedValueOnce(new MeshError('engine', 'too large'));
     expect((await hear({ images: [PNG] }, { model })).reply.text).toMatch(/ bytes: too large\]$/);

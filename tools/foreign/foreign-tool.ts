@@ -10,7 +10,8 @@ import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
 import { toPortableSchema } from '../engines/schemas/portable-schema.ts';
-import { detectImageKind, IMAGE_TYPES, toChatImage } from '../media/media-kind.ts';
+import { detectFileKind } from '../files/file-kind.ts';
+import { toChatImage } from '../media/chat-image.ts';
 import { isDeeper } from '../roles/trace.ts';
 import type { ForeignPeer, ForeignReply, offerSchema } from './foreign.ts';
 
@@ -184,15 +185,15 @@ function keepSmallMembers(data: JsonObject): JsonObject {
 }
 
 async function describePicture(bytes: Uint8Array, context: DataToolContext): Promise<string> {
-  const kind = detectImageKind(bytes);
-  if (kind === undefined) return `[${bytes.length} bytes that are not an image by their first bytes]`;
+  const kind = detectFileKind(bytes);
+  if (kind?.kind !== 'image') return `[${bytes.length} bytes that are not an image by their first bytes]`;
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   const folder = path.join(context.workspace, 'images');
   mkdirSync(folder, { recursive: true });
-  const file = `${digest}.${kind}`;
+  const file = `${digest}.${kind.format}`;
   writeFileSync(path.join(folder, file), bytes, { mode: 0o600 });
   const what = `[image ${file}, ${bytes.length} bytes`;
-  const image = toChatImage(bytes, IMAGE_TYPES[kind]);
+  const image = toChatImage(bytes, kind.mediaType);
   if (context.model === undefined || image === undefined)
     return `${what}: kept in the agent's workspace; there is no model to describe it]`;
   try {

@@ -5,11 +5,12 @@ import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '..
 import type { EngineOptions } from '../engines/engine-options.ts';
 import { loadEngine } from '../engines/registry.ts';
 import { KEY_HOSTS } from '../engines/server-kind.ts';
+import { detectFileKind } from '../files/file-kind.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { readServiceKey } from '../web/services.ts';
+import { encodeBase64, toChatImage } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { countPixels, detectImageKind, encodeBase64, IMAGE_TYPES, toChatImage } from './media-kind.ts';
 import { resolveOpenaiBase } from './openai-base.ts';
 import { readImageText } from './read-image-text.ts';
 
@@ -47,8 +48,8 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
   input,
   async run({ file, question }, context) {
     const { name, bytes } = await loadTaskFile(context, file);
-    const kind = detectImageKind(bytes);
-    if (kind === undefined) {
+    const kind = detectFileKind(bytes);
+    if (kind?.kind !== 'image') {
       throw new MeshError(
         'tool',
         `${name} is not an image by its first bytes: expected png, jpeg, gif, webp or bmp`,
@@ -60,13 +61,33 @@ export const analyzeImage: DataTool<z.infer<typeof input>> = {
         `${name} has ${bytes.length} bytes: images may have up to ${formatMegabytes(MAX_IMAGE_BYTES)}`,
       );
     }
-    const pixels = countPixels(bytes, kind) ?? 1;
+    const pixels = countPixels(bytes, kind.format) ?? 1;
     if (pixels === 0 || pixels > MAX_PIXELS) {
       throw new MeshError('tool', `${name} says it has ${pixels} pixels: images may have 1 to ${MAX_PIXELS}`);
     }
-    return readImage({ name, bytes, mediaType: IMAGE_TYPES[kind], question }, context);
+    return readImage({ name, bytes, mediaType: kind.mediaType, question }, context);
   },
 };
+
+/**
+ * Returns width times height if the file's header has them in a fixed place; otherwise undefined. A few bytes can claim an image that
+ * fills the memory when it is unpacked.
+ */
+function countPixels(bytes: Uint8Array, format: string): number | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 26) return 0;
+  switch (format) {
+    case 'png':
+      return view.getUint32(16) * view.getUint32(20);
+    case 'gif':
+      return view.getUint16(6, true) * view.getUint16(8, true);
+    case 'bmp':
+      // The height is negative where rows go down.
+      return Math.abs(view.getInt32(18, true) * view.getInt32(22, true));
+    default:
+      return undefined;
+  }
+}
 
 type Reader = (image: Image, context: DataToolContext) => Promise<DataToolReply>;
 

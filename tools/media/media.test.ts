@@ -127,7 +127,7 @@ describe('understand_audio', () => {
   });
 
   test('names the format by the bytes, whatever the file is called', async () => {
-    await put('talk.dat', Buffer.from('ID3 some sound'));
+    await put('talk.dat', Buffer.from('ID3\x03 some sound'));
     const { place, requests } = await serve(whisper);
     await understandAudio.run({ file: 'talk.dat' }, place);
     expect(requests[0]?.body).toContain('filename="talk.mp3"');

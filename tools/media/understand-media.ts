@@ -2,6 +2,7 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../data-tool.ts';
+import { detectFileKind } from '../files/file-kind.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import type { LoadedFile } from '../files/loaded-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
@@ -9,18 +10,9 @@ import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
 import { formatYoutubeUrl, parseYoutubeId } from '../web/youtube/youtube-id.ts';
+import { encodeBase64 } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { type AudioKind, detectAudioKind, encodeBase64 } from './media-kind.ts';
 import { resolveOpenaiBase } from './openai-base.ts';
-
-const AUDIO_TYPES: Readonly<Record<AudioKind, string>> = {
-  mp3: 'audio/mp3',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  m4a: 'audio/mp4',
-  webm: 'audio/webm',
-};
 
 const DEFAULT_MODEL = 'whisper-1';
 
@@ -55,8 +47,8 @@ const understandAudio: DataTool<z.infer<typeof input>> = {
       );
     }
     const loaded = await loadTaskFile(context, file);
-    const kind = detectAudioKind(loaded.bytes);
-    if (kind === undefined) {
+    const kind = detectFileKind(loaded.bytes);
+    if (kind?.kind !== 'audio') {
       throw new MeshError(
         'tool',
         `${loaded.name} is not an audio file by its first bytes: expected mp3, wav, m4a, flac, ogg or webm`,
@@ -72,7 +64,7 @@ const understandAudio: DataTool<z.infer<typeof input>> = {
     if (!hasWhisper) {
       const asked =
         question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
-      const part = { inline_data: { mime_type: AUDIO_TYPES[kind], data: encodeBase64(loaded.bytes) } };
+      const part = { inline_data: { mime_type: kind.mediaType, data: encodeBase64(loaded.bytes) } };
       const heard = await askGemini([part, { text: asked }], context, 'set WHISPER_BASE_URL');
       return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }
@@ -89,12 +81,12 @@ const understandAudio: DataTool<z.infer<typeof input>> = {
 
 async function transcribeAudio(
   { name, bytes }: LoadedFile,
-  kind: AudioKind,
+  { format, mediaType }: { readonly format: string; readonly mediaType: string },
   context: DataToolContext,
 ): Promise<string> {
   const form = new FormData();
   // Servers read the format from the extension, so it is derived from the bytes.
-  form.set('file', new Blob([bytes], { type: AUDIO_TYPES[kind] }), `${path.parse(name).name}.${kind}`);
+  form.set('file', new Blob([bytes], { type: mediaType }), `${path.parse(name).name}.${format}`);
   form.set('model', context.environment.WHISPER_MODEL || DEFAULT_MODEL);
   form.set('response_format', 'json');
   const { text, headers } = await callService(
