@@ -1,7 +1,7 @@
 import { serverKeys } from './engines/registry.ts';
-import { SERVICES, type Service } from './web/services.ts';
+import { SERVICES } from './web/services.ts';
 
-const services = Object.values<Service>(SERVICES);
+const services = Object.values(SERVICES);
 
 /** The variables that hold keys of model servers and of services. */
 export const keyVariables: readonly string[] = [

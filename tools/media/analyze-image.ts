@@ -8,10 +8,9 @@ import { KEY_HOSTS } from '../engines/server-kind.ts';
 import { detectFileKind } from '../files/file-kind.ts';
 import { loadTaskFile } from '../files/load-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
-import { readServiceKey } from '../web/services.ts';
+import { readServiceKey, resolveServiceUrl } from '../web/services.ts';
 import { encodeBase64, toChatImage } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { resolveOpenaiBase } from './openai-base.ts';
 import { readImageText } from './read-image-text.ts';
 
 const DEFAULT_MODEL = 'gpt-5-mini';
@@ -147,7 +146,7 @@ const settings = z.looseObject({
 
 const askOpenaiVision: Reader = (image, context) => {
   const { environment } = context;
-  const host = resolveOpenaiBase('vision', environment);
+  const host = resolveServiceUrl('vision', environment);
   const key = readServiceKey('vision', environment);
   return askVisionModel('openai', environment.VISION_MODEL || DEFAULT_MODEL, image, context, {
     host,

@@ -12,7 +12,6 @@ import { isMoved, readServiceKey } from '../web/services.ts';
 import { formatYoutubeUrl, parseYoutubeId } from '../web/youtube/youtube-id.ts';
 import { encodeBase64 } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
-import { resolveOpenaiBase } from './openai-base.ts';
 
 const DEFAULT_MODEL = 'whisper-1';
 
@@ -92,7 +91,6 @@ async function transcribeAudio(
   const { text, headers } = await callService(
     {
       service: 'whisper',
-      baseUrl: resolveOpenaiBase('whisper', context.environment),
       path: '/audio/transcriptions',
       headers: buildBearer(context.environment),
       form,

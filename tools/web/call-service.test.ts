@@ -105,6 +105,23 @@ describe('a service that refuses is not asked again, and its words are passed on
   });
 });
 
+test('no secret of the environment is passed on, wherever it stands (RA-50)', async () => {
+  const secrets = {
+    OPENAI_API_KEY: 'sk-abcdef',
+    HF_TOKEN: 'hf_123456',
+    HOME: '/home/me',
+    EMPTY_KEY: '',
+    SHORT_KEY: 'a',
+  };
+  const services = await serve([
+    { status: 400, body: 'no sk-abcdef, nor (hf_123456) in /home/me: sk-abcdef' },
+  ]);
+  const environment = { ...services.environment, ...secrets };
+  await expect(callService(call, dataToolPlace({ environment }))).rejects.toThrow(
+    /: no \[OPENAI_API_KEY\], nor \(\[HF_TOKEN\]\) in \/home\/me: \[OPENAI_API_KEY\]$/,
+  );
+});
+
 describe('a service that cannot be reached', () => {
   test('means no network, with where it was looked for (REQ-084)', async () => {
     const services = await serve([]);

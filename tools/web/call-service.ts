@@ -5,19 +5,14 @@ import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import type PQueue from 'p-queue';
 import * as z from 'zod';
+import type { DataToolContext } from '../data-tool.ts';
 import { readErrorWords } from '../http/error-words.ts';
 import { findConnectionFault } from '../http/fetch.ts';
 import { requestService, ServiceRefusal } from '../http/service.ts';
 import { tooLarge } from './bounded-body.ts';
-import {
-  isMoved,
-  removeSecrets,
-  resolveServiceUrl,
-  SERVICES,
-  type Service,
-  type ServiceContext,
-  type ServiceName,
-} from './services.ts';
+import { isMoved, resolveServiceUrl, SERVICES, type ServiceName } from './services.ts';
+
+type ServiceContext = Pick<DataToolContext, 'environment' | 'options' | 'signal'>;
 
 export interface ServiceCall {
   readonly service: ServiceName;
@@ -146,7 +141,7 @@ async function findServiceQueue(
   const known = queues.get(origin);
   if (known !== undefined) return known;
   const { default: Queue } = await import('p-queue');
-  const { gapMs, concurrency = CONCURRENCY }: Service = SERVICES[name];
+  const { gapMs, concurrency = CONCURRENCY } = SERVICES[name];
   // The pause is one of the public service's terms, which do not apply to the user's own server.
   const gap =
     gapMs === undefined || isMoved(name, environment)
@@ -171,7 +166,6 @@ function explainServiceFault(
   { environment, signal }: ServiceContext,
 ): unknown {
   if (error instanceof MeshError) return error;
-  const { variable }: Service = SERVICES[name];
   // The cause is left out because it holds the request, and the request holds the key.
   const fault = (message: string) =>
     new MeshError('tool', removeSecrets(shortenReason(message), environment));
@@ -190,12 +184,24 @@ function explainServiceFault(
   const broken = findConnectionFault(error);
   if (broken === undefined) return error;
   return fault(
-    `no network: ${name} at ${origin} cannot be reached (${broken.code}); check the connection, or ${variable}`,
+    `no network: ${name} at ${origin} cannot be reached (${broken.code}); check the connection, or ${SERVICES[name].variable}`,
   );
 }
 
+/** Removes all secrets of the environment from `text`: services repeat keys in their messages. */
+function removeSecrets(text: string, environment: ServiceContext['environment']): string {
+  let clean = text;
+  for (const [variable, value] of Object.entries(environment)) {
+    // Shorter values are not keys, and replacing them would damage words.
+    const isSecret =
+      /(KEY|TOKEN|SECRET|PASSWORD)$/.test(variable) && value !== undefined && value.length >= 6;
+    if (isSecret) clean = clean.replaceAll(value, `[${variable}]`);
+  }
+  return clean;
+}
+
 function adviseStatus(status: number, name: ServiceName): string {
-  const { keys }: Service = SERVICES[name];
+  const { keys } = SERVICES[name];
   if ((status === 401 || status === 403) && keys !== undefined) return ` (check ${keys.join(' or ')})`;
   if (status === 429) return ' (too many requests: try again later, or use another tool)';
   return status >= 500 ? ' (the service is out of order: try again later, or use another tool)' : '';

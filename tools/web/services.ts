@@ -3,7 +3,7 @@ import { explainBlockedPort } from '../blocked-port.ts';
 import type { DataToolContext } from '../data-tool.ts';
 
 /** A service on the network that a tool calls. */
-export interface Service {
+interface Service {
   /** The environment variable that replaces its URL by that of a proxy, a compatible server or a test's server. */
   readonly variable: string;
   /** Replaces its URL together with those of other services if its own variable is not set. */
@@ -18,13 +18,15 @@ export interface Service {
   readonly gapMs?: number;
   /** Maximum concurrent requests. */
   readonly concurrency?: number;
+  /** True if `/v1` belongs to the end of its URL: users write it there, as the SDKs do, or leave it out. */
+  readonly isVersioned?: boolean;
 }
 
 /**
  * All services, with the variable that replaces each URL: `<NAME>_BASE_URL`, except for SearXNG and Ollama, whose variables are older
  * than this table. A base URL may have a path; the request's path is appended to it.
  */
-export const SERVICES = {
+const services = {
   duckduckgo: { variable: 'DUCKDUCKGO_BASE_URL', url: 'https://html.duckduckgo.com', concurrency: 1 },
   duckduckgoLite: {
     variable: 'DUCKDUCKGO_LITE_BASE_URL',
@@ -60,29 +62,31 @@ export const SERVICES = {
     variable: 'VISION_BASE_URL',
     sharedVariable: 'OPENAI_BASE_URL',
     url: 'https://api.openai.com/v1',
+    isVersioned: true,
     keys: ['VISION_API_KEY', 'OPENAI_API_KEY'],
   },
   whisper: {
     variable: 'WHISPER_BASE_URL',
     sharedVariable: 'OPENAI_BASE_URL',
     url: 'https://api.openai.com/v1',
+    isVersioned: true,
     keys: ['WHISPER_API_KEY', 'OPENAI_API_KEY'],
   },
   ollama: { variable: 'OLLAMA_HOST', url: 'http://127.0.0.1:11434' },
-} as const satisfies Readonly<Record<string, Service>>;
+} satisfies Readonly<Record<string, Service>>;
 
-export type ServiceName = keyof typeof SERVICES;
+export type ServiceName = keyof typeof services;
+
+export const SERVICES: Readonly<Record<ServiceName, Service>> = services;
 
 /** Returns the variables that hold these services' URLs and keys, or the user's contact. */
 export function listServiceVariables(names: readonly ServiceName[]): string[] {
   const variables = names.flatMap((name) => {
-    const { variable, sharedVariable, keys = [] }: Service = SERVICES[name];
+    const { variable, sharedVariable, keys = [] } = SERVICES[name];
     return [variable, ...(sharedVariable === undefined ? [] : [sharedVariable]), ...keys];
   });
   return [...new Set([...variables, 'GAIA_MESH_CONTACT'])];
 }
-
-export type ServiceContext = Pick<DataToolContext, 'environment' | 'options' | 'signal'>;
 
 type Environment = DataToolContext['environment'];
 
@@ -92,7 +96,7 @@ type Environment = DataToolContext['environment'];
  * @throws MeshError `tool` if the variable holds no http or https URL, or one that cannot be used, or is needed and not set
  */
 export function resolveServiceUrl(name: ServiceName, environment: Environment): string {
-  const service: Service = SERVICES[name];
+  const service = SERVICES[name];
   const given = readMovedUrl(service, environment) ?? service.url;
   if (given === undefined) {
     throw new MeshError('tool', `no ${name} server is known: set ${service.variable} to its address`);
@@ -110,7 +114,8 @@ export function resolveServiceUrl(name: ServiceName, environment: Environment): 
   }
   const blocked = explainBlockedPort(url);
   if (blocked !== undefined) throw new MeshError('tool', `${service.variable}: ${blocked}`);
-  return given.replace(/\/+$/, '');
+  const plain = given.replace(/\/+$/, '');
+  return service.isVersioned === true && !/\/v\d+$/.test(plain) ? `${plain}/v1` : plain;
 }
 
 /** Returns true if the user replaced the URL of the service. */
@@ -126,8 +131,8 @@ function readMovedUrl(
 }
 
 export function readServiceKey(name: ServiceName, environment: Environment): string | undefined {
-  const service: Service = SERVICES[name];
-  return service.keys?.map((key) => environment[key]).find((key) => key !== undefined && key !== '');
+  const { keys = [] } = SERVICES[name];
+  return keys.map((key) => environment[key]).find((key) => key !== undefined && key !== '');
 }
 
 /**
@@ -138,18 +143,5 @@ export function readServiceKey(name: ServiceName, environment: Environment): str
 export function requireServiceKey(name: ServiceName, environment: Environment, instead: string): string {
   const key = readServiceKey(name, environment);
   if (key !== undefined) return key;
-  const service: Service = SERVICES[name];
-  throw new MeshError('tool', `no key: set ${service.keys?.join(' or ')} (in .env); ${instead}`);
-}
-
-/** Removes all secrets of the environment from `text`: services repeat keys in their messages. */
-export function removeSecrets(text: string, environment: Environment): string {
-  let clean = text;
-  for (const [variable, value] of Object.entries(environment)) {
-    // Shorter values are not keys, and replacing them would damage words.
-    const isSecret =
-      /(KEY|TOKEN|SECRET|PASSWORD)$/.test(variable) && value !== undefined && value.length >= 6;
-    if (isSecret) clean = clean.replaceAll(value, `[${variable}]`);
-  }
-  return clean;
+  throw new MeshError('tool', `no key: set ${SERVICES[name].keys?.join(' or ')} (in .env); ${instead}`);
 }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { listTeamFiles } from '@gaia-mesh/evaluation/teams/load-team.ts';
-import { SERVICES, type Service } from '@gaia-mesh/tools/web/services.ts';
+import { SERVICES } from '@gaia-mesh/tools/web/services.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 
 const guide = readFileSync(path.join(codeFolder, 'docs', 'gaia.md'), 'utf8');
 
 describe('docs/gaia.md', () => {
-  test.each(Object.entries<Service>(SERVICES))('names the variables of %s', (_name, service) => {
+  test.each(Object.entries(SERVICES))('names the variables of %s', (_name, service) => {
     const variables = [service.variable, service.sharedVariable, ...(service.keys ?? [])];
     for (const variable of variables) if (variable !== undefined) expect(guide).toContain(`\`${variable}\``);
   });

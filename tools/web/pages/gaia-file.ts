@@ -5,7 +5,7 @@ import { MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { type ServiceCall, withService } from '../call-service.ts';
-import { readServiceKey, SERVICES } from '../services.ts';
+import { readServiceKey } from '../services.ts';
 import { type SavedFile, saveDownload } from './save-download.ts';
 
 const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
@@ -86,7 +86,7 @@ const from: Record<
     // The true answers are stored next to the attachments (`metadata.jsonl`), and the user's token gives access to them.
     if (path.parse(fileName).name !== taskId) return { miss: `its files there are named ${taskId}` };
     const token = readServiceKey('huggingface', context.environment);
-    if (token === undefined) return { miss: `${SERVICES.huggingface.keys[0]} is not set` };
+    if (token === undefined) return { miss: `HF_TOKEN is not set` };
     const headers = { authorization: `Bearer ${token}` };
     for (const split of SPLITS) {
       const found = await fetchGaiaFile(
