@@ -125,13 +125,13 @@ describe('what is no page', () => {
   });
 
   test('but a PDF is given page by page', async () => {
-    expect(await fetched(smallPdf('Lamp oil'), 'application/pdf')).toBe('[page 1]\nLamp oil');
-    expect(await fetched(smallPdf('Lamp oil'), 'application/octet-stream')).toBe('[page 1]\nLamp oil');
+    expect(await fetched(smallPdf('Lamp oil'), 'application/pdf')).toBe('--- page 1 ---\nLamp oil');
+    expect(await fetched(smallPdf('Lamp oil'), 'application/octet-stream')).toBe('--- page 1 ---\nLamp oil');
   });
 
   test('but says it is a PDF is refused with the reason', async () => {
     await expect(fetched('%PDF-1.4 broken', 'application/pdf')).rejects.toThrow(
-      /the PDF cannot be read: .*Invalid PDF/,
+      /cannot be read as a PDF document: Invalid PDF.*; download_file saves it as it is$/,
     );
   });
 

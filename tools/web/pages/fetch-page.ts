@@ -1,10 +1,13 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
+import { readConfined } from '../../files/read-confined.ts';
+import { stripFileLine } from '../../files/reading/reading.ts';
 import { tooLarge } from '../bounded-body.ts';
 import { fetchPublic, type PublicReply } from '../public-fetch.ts';
-import { extractPdfText, extractText } from './page-text.ts';
+import { extractText } from './page-text.ts';
 
 const FETCH_TIMEOUT_MS = 40_000;
 /** Maximum bytes of a page; the longest pages for people have some megabytes of markup. */
@@ -44,7 +47,7 @@ const isPdf = ({ mediaType }: PublicReply) => mediaType === 'application/pdf';
 async function extractPageText(reply: PublicReply, bytes: Buffer, signal: AbortSignal): Promise<string> {
   const { mediaType, charset } = reply;
   if (isPdf(reply) || bytes.subarray(0, 5).toString('latin1') === '%PDF-')
-    return extractPdfText(bytes, signal);
+    return readPdf(reply.url, bytes, signal);
   const isUnnamed = mediaType === '' || mediaType === 'application/octet-stream';
   const isText =
     mediaType.startsWith('text/') ||
@@ -59,6 +62,17 @@ async function extractPageText(reply: PublicReply, bytes: Buffer, signal: AbortS
   const isHtml = /^(text\/html|application\/xhtml\+xml)$/.test(mediaType);
   const looksLikeHtml = isUnnamed && /^\s*(<!doctype html|<html)/i.test(text);
   return isHtml || looksLikeHtml ? extractText(text, MAX_TEXT_CHARACTERS, signal) : text.trim();
+}
+
+async function readPdf(url: string, bytes: Buffer, signal: AbortSignal): Promise<string> {
+  try {
+    const file = { name: url, bytes: new Uint8Array(bytes) };
+    const { text } = await readConfined(file, { kind: 'pdf' }, signal, JOB_LIMITS.webPdf);
+    return stripFileLine(text).trim();
+  } catch (cause) {
+    if (!(cause instanceof MeshError)) throw cause;
+    throw new MeshError('tool', `${cause.message}; download_file saves it as it is`, { cause });
+  }
 }
 
 /** Decodes by the byte order mark, the header, the page's own declaration, else as UTF-8, else as windows-1252, like browsers. */

@@ -25,13 +25,6 @@ export async function extractText(
   return stripTags(html, maxCharacters);
 }
 
-/** Returns the text of a PDF, page by page. */
-export async function extractPdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
-  const outcome = await runJob(pdfToText, bytes, JOB_LIMITS.webPdf, { signal });
-  if ('answer' in outcome) return outcome.answer.trim();
-  throw new MeshError('tool', `the PDF cannot be read: ${outcome.stopped}; download_file saves it as it is`);
-}
-
 /** Returns the text of a page that no parser reads in time. Its own time is proportional to the page's length. */
 function stripTags(html: string, maxCharacters: number): string {
   const head = html.slice(0, 20 * maxCharacters);
@@ -184,13 +177,6 @@ async function convertPlain({ html, maxCharacters }: Page): Promise<string> {
   });
 }
 
-async function readPdf(bytes: Uint8Array): Promise<string> {
-  const { extractText, getDocumentProxy } = await import('unpdf');
-  const { text } = await extractText(await getDocumentProxy(new Uint8Array(bytes)), { mergePages: false });
-  return text.map((page, i) => `[page ${i + 1}]\n${page}`).join('\n\n');
-}
-
 const program = new URL('./page-text.ts', import.meta.url);
 const toMarkdown = defineJob(program, 'page-markdown', async () => convertMarkdown, { blamesInput: true });
 const toPlainText = defineJob(program, 'page-plain', async () => convertPlain, { blamesInput: true });
-const pdfToText = defineJob(program, 'page-pdf', async () => readPdf, { blamesInput: true });
