@@ -1,10 +1,6 @@
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import {
-  type Attempt,
-  MAX_JSON_CHARACTERS,
-  RESOLUTION_TYPES,
-} from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import { type Attempt, attemptSchema, MAX_JSON_CHARACTERS } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../store.ts';
 import { sampleAttempt } from './samples.ts';
@@ -100,7 +96,8 @@ export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void
         });
       }
       expect(await at.store.attempts({})).toEqual([]);
-      for (const resolution_type of RESOLUTION_TYPES)
+      const types = attemptSchema.shape.resolution_type.unwrap().options;
+      for (const resolution_type of types)
         await at.store.recordAttempt(
           sampleAttempt({
             attempt_id: resolution_type,
@@ -109,7 +106,7 @@ export function attemptsContract(at: StoreUnderTest, place: ContractPlace): void
           }),
         );
       const kept = await at.store.attempts({});
-      expect(kept.map(({ resolution_type }) => resolution_type)).toEqual(RESOLUTION_TYPES);
+      expect(kept.map(({ resolution_type }) => resolution_type)).toEqual(types);
     });
 
     test('a team has its attempts at a question counted, over all runs (C-12, OV-45)', async () => {

@@ -1,10 +1,5 @@
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import {
-  GAP_RECORD_KINDS,
-  isAwaitingReview,
-  isInforming,
-  MAX_GAP_TEXT_CHARACTERS,
-} from '@gaia-mesh/tools/roles/memory/attempt.ts';
+import { gapRecordSchema, isAwaitingReview, isInforming } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { sampleAttempt, sampleGapRecord } from './samples.ts';
 import type { ContractPlace, StoreUnderTest } from './store-under-test.ts';
@@ -82,7 +77,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
     });
 
     test('only planning hints are proposed to the planner at once; the rest waits for a person (OV-19)', async () => {
-      for (const kind of GAP_RECORD_KINDS) {
+      for (const kind of gapRecordSchema.shape.kind.options) {
         await at.store.addGapRecord(sampleGapRecord({ kind, pattern: `about ${kind}` }), ORIGIN);
       }
       const kinds = async () => (await at.store.gapRecords(query)).map(({ kind }) => kind).sort();
@@ -236,9 +231,9 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
     });
 
     test('a text of 4,000 characters is kept, of 4,001 refused', async () => {
-      await at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(MAX_GAP_TEXT_CHARACTERS) }), ORIGIN);
+      await at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(4000) }), ORIGIN);
       await expect(
-        at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(MAX_GAP_TEXT_CHARACTERS + 1) }), ORIGIN),
+        at.store.addGapRecord(sampleGapRecord({ advice: 'x'.repeat(4001) }), ORIGIN),
       ).rejects.toMatchObject({ code: 'store', message: expect.stringContaining('advice') });
     });
   });

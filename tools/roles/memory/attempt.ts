@@ -14,7 +14,7 @@ export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
 export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
 
 /** Maximum length of each text of a gap record: it is a pattern of a few sentences, and a brief holds several of them. */
-export const MAX_GAP_TEXT_CHARACTERS = 4_000;
+const MAX_GAP_TEXT_CHARACTERS = 4_000;
 
 /** Returns a text that every back end can store: Postgres refuses NUL, and UTF-8 has no lone surrogates. Both become U+FFFD. */
 export function toStorable(text: string): string {
@@ -50,12 +50,7 @@ function createJsonSchema<T extends JsonValue>(
  * The change that a record proposes. A planning hint informs the next plan at once; anything else waits until a person has
  * approved it, and even then only informs (OV-19).
  */
-export const GAP_RECORD_KINDS = [
-  'planning_hint',
-  'prompt_change',
-  'pipeline_change',
-  'instruction_change',
-] as const;
+const GAP_RECORD_KINDS = ['planning_hint', 'prompt_change', 'pipeline_change', 'instruction_change'] as const;
 
 const REVIEW_STATUSES = ['proposed', 'approved', 'rejected'] as const;
 
@@ -69,7 +64,7 @@ const FAILURE_TYPES = [
 ] as const;
 
 /** The point where an attempt broke, as the overseer classifies it; `unknown` if it could not be determined. */
-export const FAILURE_POINTS = [
+const FAILURE_POINTS = [
   'plan',
   'tool_choice',
   'tool_call',
@@ -139,7 +134,7 @@ export function formatGapRecord(record: GapRecord): string {
 }
 
 /** The possible ends of an attempt (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
-export const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;
+const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;
 export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
 
 /**

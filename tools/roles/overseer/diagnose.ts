@@ -1,7 +1,7 @@
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { cutPromptText } from '../conversation/conversation.ts';
-import { FAILURE_POINTS, GAP_RECORD_KINDS } from '../memory/attempt.ts';
+import { gapRecordSchema } from '../memory/attempt.ts';
 import { formatPlan, planSchema } from '../plan.ts';
 import { createRoleTool } from '../role-tool.ts';
 import { formatTrace, traceEntrySchema } from '../trace.ts';
@@ -18,6 +18,8 @@ const diagnoseInput = z.object({
   resolution_type: z.string(),
 });
 
+const knownPoint = gapRecordSchema.shape.point.unwrap();
+
 /** Accepts models' spellings with capitals, spaces or hyphens; a word of their own becomes `unknown`. */
 const point = z.preprocess((given) => {
   const word =
@@ -27,8 +29,8 @@ const point = z.preprocess((given) => {
           .toLowerCase()
           .replace(/[\s-]+/g, '_')
       : given;
-  return FAILURE_POINTS.find((known) => known === word) ?? 'unknown';
-}, z.enum(FAILURE_POINTS));
+  return knownPoint.options.find((known) => known === word) ?? 'unknown';
+}, knownPoint);
 
 export const diagnosisSchema = z.object({
   /** The point where the chain broke; later plans find the record by it. */
@@ -110,7 +112,7 @@ const abstractInput = z.object({
 /** The lesson for later plans: a kind of failure, its cause and a remedy, without anything of the particular question (OV-17). */
 export const gapSchema = z.object({
   /** The proposed change; all kinds except a planning hint wait for a person's approval (OV-19). */
-  kind: z.enum(GAP_RECORD_KINDS),
+  kind: gapRecordSchema.shape.kind,
   pattern: z.string().min(1).max(1000),
   cause: z.string().min(1).max(2000),
   advice: z.string().min(1).max(2000),
