@@ -4,7 +4,6 @@ import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Tool, ToolNeeds } from '@gaia-mesh/core/contracts/tool.ts';
 import { createDataTool } from './data-tool.ts';
 import { dataTools } from './data-tools.ts';
-import { describeA2aNeeds, describeMcpNeeds } from './foreign/needs.ts';
 import { noServices, type ToolServices } from './tool-services.ts';
 
 /** A tool in the registry: its loader, because an agent loads only the tool it has, and the needs of its process. */
@@ -73,6 +72,26 @@ const entries: Record<string, Entry> = {
     ]),
   ),
 };
+
+// A foreign tool may read the variables that the team file names, and no others.
+
+/** A server at a URL needs the network; a started program gets it only if the team file says so. */
+function describeMcpNeeds(options: JsonObject): ToolNeeds {
+  const isStarted = 'command' in options;
+  return {
+    childProcesses: isStarted ? true : undefined,
+    network: !isStarted || options.network === true ? true : undefined,
+    environment: [...listNames(options.env), ...listNames([options.token])],
+  };
+}
+
+function describeA2aNeeds({ token }: JsonObject): ToolNeeds {
+  return { network: true, environment: listNames([token]) };
+}
+
+function listNames(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
 
 const names = Object.keys(entries);
 export const toolNames: readonly string[] = names;

@@ -1,11 +1,12 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { describe, expect, test } from 'vitest';
+import { describeToolNeeds } from '../registry.ts';
 import type { RoleWork } from '../roles/role-work.ts';
 import { parseA2aOptions } from './a2a.ts';
 import { readVariable } from './foreign.ts';
+import { isForeign, isUnseen } from './is-foreign.ts';
 import { parseMcpOptions } from './mcp.ts';
-import { describeA2aNeeds, describeMcpNeeds, isForeign, isUnseen } from './needs.ts';
 import { OfferedTools } from './offered.ts';
 
 const COMMON = { timeout_s: 60, max_bytes: 8 * 1024 * 1024, budget_tokens: 4000, asks_models: true };
@@ -82,15 +83,15 @@ describe('the needs of a foreign tool', () => {
       { childProcesses: true, environment: [] },
     ],
   ])('with %j are %j', (options, needs) => {
-    expect(describeMcpNeeds(options)).toEqual(needs);
+    expect(describeToolNeeds('mcp', options)).toEqual(needs);
   });
 
   test('of an agent of A2A are the network and its token', () => {
-    expect(describeA2aNeeds({ url: 'https://a.example/', token: 'KEY' })).toEqual({
+    expect(describeToolNeeds('a2a', { url: 'https://a.example/', token: 'KEY' })).toEqual({
       network: true,
       environment: ['KEY'],
     });
-    expect(describeA2aNeeds({ token: 7 })).toEqual({ network: true, environment: [] });
+    expect(describeToolNeeds('a2a', { token: 7 })).toEqual({ network: true, environment: [] });
   });
 
   test('are models that nobody sees, unless the user knows that there are none', () => {

@@ -33,9 +33,6 @@ export const documentPayload = z.object({ question, chunks: z.array(z.string().m
  */
 export const MAX_EVENTS = 96;
 
-/** Maximum characters of the text that a model gives besides its answer; only the record has it. */
-const MAX_THOUGHTS_CHARACTERS = 4_000;
-
 /** `search_docs`: the parts of the document that may hold the answer, in the document's order. */
 export const passagesPayload = z.object({ question, passages: z.array(passage).max(MAX_EVENTS) });
 
@@ -56,14 +53,6 @@ export const triplesPayload = z.object({
     )
     .max(MAX_EVENTS),
   sentences: z.array(sentence).max(MAX_EVENTS),
-});
-
-/** The output of `reason`. Only the answer is sent; a model gives no confidence, but its thoughts and its answer verbatim. */
-export const reasonOutput = answerSchema.extend({
-  confidence: answerSchema.shape.confidence.exactOptional(),
-  line: answerSchema.shape.line.unwrap().exactOptional(),
-  thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
-  raw_answer: answerSchema.shape.answer.exactOptional(),
 });
 
 /** Cuts a model's text to the length that `schema` allows. */

@@ -1,17 +1,28 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Tool } from '@gaia-mesh/core/contracts/tool.ts';
-import { chooseAnswer, chooseMinChance, explainUnsure } from '@gaia-mesh/reader/reason.ts';
+import { answerSchema, chooseAnswer, chooseMinChance, explainUnsure } from '@gaia-mesh/reader/reason.ts';
 import * as z from 'zod';
 import { ANSWER_FORMAT } from '../answers/answer-format.ts';
 import { cleanAnswer, findNonAnswer } from '../answers/clean-answer.ts';
 import { EXAMPLES } from './examples.ts';
 import { numberLines } from './numbered.ts';
-import { fitText, reasonOutput, triplesPayload } from './payloads.ts';
+import { fitText, triplesPayload } from './payloads.ts';
 import { createStepTool } from './step-tool.ts';
 
 /** The number of no sentence: there are fewer (`MAX_EVENTS`). */
 const NO_SENTENCE = 99;
+
+/** Maximum characters of the text that a model gives besides its answer; only the record has it. */
+const MAX_THOUGHTS_CHARACTERS = 4_000;
+
+/** Only the answer is sent; a model gives no confidence, but its thoughts and its answer verbatim. */
+const outputSchema = answerSchema.extend({
+  confidence: answerSchema.shape.confidence.exactOptional(),
+  line: answerSchema.shape.line.unwrap().exactOptional(),
+  thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
+  raw_answer: answerSchema.shape.answer.exactOptional(),
+});
 
 /** Chooses the answer and ends the task with it (MP-24, MP-25). */
 export const reason: Tool = createStepTool({
@@ -21,7 +32,7 @@ export const reason: Tool = createStepTool({
   input: triplesPayload,
   example: EXAMPLES.reason,
   emits: 'data_event',
-  output: reasonOutput,
+  output: outputSchema,
   said: ({ thoughts = '', evidence, raw_answer = '' }) =>
     [thoughts, evidence === '' ? '' : `It rests on: “${evidence}”`, raw_answer]
       .filter((part) => part !== '')
@@ -55,12 +66,12 @@ export const reason: Tool = createStepTool({
       if (findNonAnswer(answer) === 'refusal')
         throw new MeshError('reply', `the model refused to answer: “${answer.slice(0, 300).toWellFormed()}”`);
       const output = {
-        answer: fitText(cleanAnswer(answer) ?? '', reasonOutput.shape.answer),
+        answer: fitText(cleanAnswer(answer) ?? '', outputSchema.shape.answer),
         evidence: sentences[sentence]?.text ?? '',
-        raw_answer: fitText(answer, reasonOutput.shape.answer),
+        raw_answer: fitText(answer, outputSchema.shape.answer),
       };
       if (thoughts === undefined) return output;
-      return { ...output, thoughts: fitText(thoughts, reasonOutput.shape.thoughts.unwrap()) };
+      return { ...output, thoughts: fitText(thoughts, outputSchema.shape.thoughts.unwrap()) };
     },
   },
   // The record has the reasons for the answer; the wire carries the answer alone.

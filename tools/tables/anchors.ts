@@ -1,5 +1,6 @@
 import type { Table } from './table.ts';
-import { findNames, parseWordNumber, splitWords, stemTableWord } from './words.ts';
+import { parseNumber } from './values/number.ts';
+import { findNames, splitWords, stemTableWord } from './words.ts';
 
 /** A question in words. */
 export interface TableQuestion {
@@ -86,6 +87,15 @@ function findPhraseAnchors(
     }
   }
   return found.sort((a, b) => b.end - b.start - (a.end - a.start) || (a.kind === 'is' ? -1 : 1));
+}
+
+const SMALL_NUMBERS =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
+const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
+
+/** Returns the number that a word of a question stands for. */
+function parseWordNumber(word: string): number | undefined {
+  return parseNumber(word) ?? NUMBER_WORDS.get(word);
 }
 
 function findNumberAnchors({ words }: TableQuestion, { columns, size }: Table): FoundAnchor[] {

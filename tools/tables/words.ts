@@ -1,5 +1,3 @@
-import { parseNumber } from './values/number.ts';
-
 /** Splits a text into words in lower case; a number with its separators is one word: `1,234.5`. */
 export function splitWords(text: string): string[] {
   return toPlainText(text).match(/\d[\d,.]*\d|\d|[\p{L}]+(?:'[\p{L}]+)?/gu) ?? [];
@@ -27,15 +25,6 @@ export function stemTableWord(word: string): string {
   if (base.endsWith('ing') && base.length > 5) return base.slice(0, -3);
   if (base.endsWith('ed') && base.length > 4) return base.slice(0, -2);
   return base;
-}
-
-const SMALL_NUMBERS =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
-const NUMBER_WORDS = new Map(SMALL_NUMBERS.split(' ').map((word, number) => [word, number]));
-
-/** Returns the number that a word of a question stands for. */
-export function parseWordNumber(word: string): number | undefined {
-  return parseNumber(word) ?? NUMBER_WORDS.get(word);
 }
 
 /** Returns the indices of words that are names: quoted, or capitalised within a sentence. */

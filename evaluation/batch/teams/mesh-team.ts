@@ -14,7 +14,7 @@ import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/s
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
 import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
-import { isUnseen } from '@gaia-mesh/tools/foreign/needs.ts';
+import { isUnseen } from '@gaia-mesh/tools/foreign/is-foreign.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
 import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';

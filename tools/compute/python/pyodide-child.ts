@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import vm from 'node:vm';
-import { openRealm, type Realm } from './pyodide-realm.ts';
+import { openRealm } from './pyodide-realm.ts';
 
 declare global {
   var performRequest: () => void;
@@ -38,7 +38,7 @@ const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
   codeGeneration: { strings: false, wasm: true },
 });
 const open: typeof openRealm = vm.runInContext(`(${openRealm.toString()})`, context);
-const realm: Realm = open({
+const realm = open({
   now: () => performance.now(),
   random: (count) =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(Math.min(count, 65_536)))).toString('base64'),

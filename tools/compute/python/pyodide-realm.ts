@@ -62,7 +62,7 @@ interface RealmStart {
   readonly makesSnapshot: boolean;
 }
 
-export interface Realm {
+interface Realm {
   readonly start: (start: RealmStart) => Promise<Uint8Array | undefined>;
   /** Copies files of the task into the realm; files that no longer exist stay. */
   readonly copy: (names: readonly string[]) => void;

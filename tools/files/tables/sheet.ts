@@ -88,11 +88,6 @@ export function formatCell(value: CellValue): string {
 /** Maximum characters of a cell in a reply. */
 export const MAX_CELL_CHARACTERS = 500;
 
-export function shortenCell(value: CellValue): CellValue {
-  const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
-  return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
-}
-
 /** Makes names unique, also where `fold` makes two of them equal, by numbering the repeated ones. */
 export function makeNamesUnique(names: readonly string[], fold = (name: string) => name): string[] {
   const known = new Set<string>();

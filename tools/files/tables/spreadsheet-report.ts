@@ -1,3 +1,4 @@
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { parseNumber } from '../../tables/values/number.ts';
@@ -12,12 +13,11 @@ import {
   MAX_CELL_CHARACTERS,
   type Sheet,
   type SheetRow,
-  shortenCell,
   type Table,
   toColumnLetters,
   toTable,
 } from './sheet.ts';
-import { findSheet, readSheets } from './workbook.ts';
+import { readSheets } from './workbook.ts';
 
 /** Default number of rows of each sheet in a reply. */
 const DEFAULT_ROWS = 200;
@@ -62,6 +62,23 @@ export async function reportSpreadsheet(
     data.push(buildSheetData(sheet.name, table, rows));
   }
   return { text: parts.join('\n\n'), data: { sheets: data } };
+}
+
+/**
+ * Finds a sheet by its name, ignoring case.
+ *
+ * @throws MeshError `tool`, naming the existing sheets
+ */
+function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
+  const sheet =
+    sheets.find(({ name }) => name === wanted) ??
+    sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
+  if (sheet !== undefined) return sheet;
+  const names = sheets.slice(0, 50).map(({ name }) => JSON.stringify(name));
+  throw new MeshError(
+    'tool',
+    `${quoteFileName(file.name)} has no sheet ${JSON.stringify(wanted)}: it has ${names.join(', ')}`,
+  );
 }
 
 function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number): string {
@@ -131,6 +148,11 @@ function buildSheetData(name: string, { columns, rows: all }: Table, rows: reado
   const left = all.length - rows.length;
   const data = { name, columns: [...columns], rows: cells };
   return left > 0 ? { ...data, rows_left_out: left } : data;
+}
+
+function shortenCell(value: CellValue): CellValue {
+  const isLong = typeof value === 'string' && value.length > MAX_CELL_CHARACTERS;
+  return isLong ? `${value.slice(0, MAX_CELL_CHARACTERS).toWellFormed()}…` : value;
 }
 
 function noteLines(title: string, notes: readonly string[]): string[] {

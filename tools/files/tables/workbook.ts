@@ -144,23 +144,6 @@ export async function readSheets(file: LoadedFile): Promise<Sheet[]> {
   });
 }
 
-/**
- * Finds a sheet by its name, ignoring case.
- *
- * @throws MeshError `tool`, naming the existing sheets
- */
-export function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): Sheet {
-  const sheet =
-    sheets.find(({ name }) => name === wanted) ??
-    sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
-  if (sheet !== undefined) return sheet;
-  const names = sheets.slice(0, 50).map(({ name }) => JSON.stringify(name));
-  throw new MeshError(
-    'tool',
-    `${quoteFileName(file.name)} has no sheet ${JSON.stringify(wanted)}: it has ${names.join(', ')}`,
-  );
-}
-
 /** Returns true if a file is HTML or XML, which some programs write and call `.xls`. */
 function isMarkup(bytes: Uint8Array): boolean {
   return /^\uFEFF?\s*<(\?xml|html|table|!doctype html|workbook)/i.test(
