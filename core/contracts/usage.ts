@@ -65,9 +65,14 @@ export function toUsage(role: string, usage: ModelUsage): Usage {
   };
 }
 
-export const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 };
+const NO_MODELS: ModelSums = { model_calls: 0, prompt_tokens: 0, completion_tokens: 0, cost_usd: 0 };
 
-export function addModelSums(a: ModelSums, b: ModelSums): ModelSums {
+/** Adds usage of models; what asked no model has none of the keys. */
+export function addModelSums(first: Partial<ModelSums>, second: Partial<ModelSums>): ModelSums {
+  const [a, b] = [
+    { ...NO_MODELS, ...first },
+    { ...NO_MODELS, ...second },
+  ];
   return {
     model_calls: a.model_calls + b.model_calls,
     prompt_tokens: sumOfKnown(a.prompt_tokens, b.prompt_tokens),

@@ -34,7 +34,7 @@ interface FinishedRun {
  */
 export async function archiveRun(
   { workspaces, resultsFile, archiveFile }: RunFolder,
-  { adapter, engine, team, command, version, timeoutMs }: RunOptions,
+  { adapter, engine, team, command, timeoutMs }: RunOptions,
   { runId, startedAt, revision, faults, metrics }: FinishedRun,
 ): Promise<void> {
   if (existsSync(resultsFile)) await copyFile(resultsFile, path.join(workspaces, 'results.jsonl'));
@@ -43,7 +43,7 @@ export async function archiveRun(
     run_id: runId,
     started_at: startedAt.toISOString(),
     command,
-    environment: describeEnvironment(version),
+    environment: describeEnvironment(),
     git_revision: revision,
     adapter: adapter.name,
     engine: engine.name,

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import os from 'node:os';
 import { promisify } from 'node:util';
+import { codeFolder, packageVersion } from '../system/package-root.ts';
 
 /** Describes the machine and the versions that a run uses. */
-export function describeEnvironment(version: string): Record<string, string | number> {
+export function describeEnvironment(): Record<string, string | number> {
   return {
-    gaia_mesh: version,
+    gaia_mesh: packageVersion,
     node: process.version,
     platform: process.platform,
     arch: process.arch,
@@ -17,12 +18,12 @@ export function describeEnvironment(version: string): Record<string, string | nu
 }
 
 /**
- * Returns the checked-out revision of the code at `folder`, with `-dirty` if it was changed; null outside a
+ * Returns the checked-out revision of the code, with `-dirty` if it was changed; null outside a
  * checkout.
  */
-export async function readGitRevision(folder: string): Promise<string | null> {
+export async function readGitRevision(): Promise<string | null> {
   try {
-    const args = ['-C', folder, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
+    const args = ['-C', codeFolder, 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'];
     const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 });
     return stdout.trim();
   } catch {

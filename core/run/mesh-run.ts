@@ -144,7 +144,7 @@ export class MeshRun {
       onDeath: (agent, how) => this.#died(agent, how),
     });
     // Agents start meanwhile.
-    this.#revision = readGitRevision(options.codeFolder);
+    this.#revision = readGitRevision();
     if (options.faults !== undefined) {
       this.#faults = new RunFaults(
         options.faults,

@@ -16,16 +16,7 @@ import type { FaultRequest } from './run-faults.ts';
 export interface RunOptions
   extends Pick<
     AgentGroupOptions,
-    | 'team'
-    | 'portBase'
-    | 'external'
-    | 'entry'
-    | 'readable'
-    | 'launchOf'
-    | 'portHint'
-    | 'howToStart'
-    | 'environment'
-    | 'signal'
+    'team' | 'portBase' | 'external' | 'launchOf' | 'portHint' | 'howToStart' | 'environment' | 'signal'
   > {
   readonly adapter: ProtocolAdapter;
   /** Scores an answer; null means that there is none. */
@@ -36,9 +27,7 @@ export interface RunOptions
   readonly resumes?: boolean | undefined;
   readonly timeoutMs: number;
   readonly engine: Pick<Engine, 'tokenSource'> & { readonly name: string };
-  /** Facts for the manifest about the run's command. */
-  readonly version: string;
-  readonly codeFolder: string;
+  /** The run's command, for the manifest. */
   readonly command: readonly string[];
   readonly observer: RunObserver;
   /** Number of questions that will be asked, where it is known. */

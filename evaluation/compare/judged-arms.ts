@@ -1,5 +1,4 @@
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { judgeComparisons } from '../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../statistics/levels.ts';
 import { COMPARISON_VERSION, type ComparedArm, type Metric, type Samples } from './comparison-file.ts';
@@ -107,7 +106,7 @@ export function describeExperiment({ machine, lost, ...measured }: MeasuredArms<
   return {
     schema_version: COMPARISON_VERSION,
     measured_at: new Date().toISOString(),
-    environment: describeEnvironment(packageVersion),
+    environment: describeEnvironment(),
     elapsed_ms: measured.elapsedMs,
     lost_invocations: lost,
     stopped: measured.stopped,

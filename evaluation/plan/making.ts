@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
-import { isCheckout, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
+import { isCheckout } from '@gaia-mesh/core/system/package-root.ts';
 import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import { createRedactor } from '../batch/redact.ts';
 
@@ -26,7 +26,7 @@ export function describeMaking([name = 'gaia', ...options] = process.argv.slice(
   const start = isCheckout
     ? ['npm', 'run', name, ...(words.length > 0 ? ['--'] : [])]
     : ['npx', 'gaia-mesh', name];
-  const { cpu, cpus, node } = describeEnvironment(packageVersion);
+  const { cpu, cpus, node } = describeEnvironment();
   return { command: [...start, ...words].join(' '), machine: `${cpu}, ${cpus} cores, Node ${node}` };
 }
 

@@ -1,4 +1,4 @@
-import { addModelSums, type ModelSums, NO_MODELS } from '@gaia-mesh/core/contracts/usage.ts';
+import { addModelSums, type ModelSums } from '@gaia-mesh/core/contracts/usage.ts';
 import { pickWorstStatus, type TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { toMicroseconds } from '@gaia-mesh/core/run/metrics/metrics.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
@@ -161,5 +161,5 @@ function summarizePart(sum: AttemptSum): PartSummary {
 /** Adds the model usage of two runs of a batch; empty if neither had a model. */
 function addModels(a: Partial<ModelSums>, b: Partial<ModelSums>): Partial<ModelSums> {
   if (a.model_calls === undefined && b.model_calls === undefined) return {};
-  return addModelSums({ ...NO_MODELS, ...a }, { ...NO_MODELS, ...b });
+  return addModelSums(a, b);
 }

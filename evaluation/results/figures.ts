@@ -1,10 +1,4 @@
-import {
-  addModelSums,
-  type ModelSums,
-  NO_MODELS,
-  sumOfKnown,
-  UsageBook,
-} from '@gaia-mesh/core/contracts/usage.ts';
+import { addModelSums, type ModelSums, sumOfKnown, UsageBook } from '@gaia-mesh/core/contracts/usage.ts';
 import type { TaskStatus } from '@gaia-mesh/core/hub/tasks/task-clock.ts';
 import { sumLedgers, type TokenLedgerFigures } from '@gaia-mesh/core/run/metrics/token-ledger.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
@@ -175,8 +169,7 @@ export class AttemptSum {
     if (attempt.correct === true) this.#correctFresh += 1;
     this.#use = addUse(this.#use, use);
     for (const name of TRAFFIC) this.#traffic[name] += attempt[name];
-    if (attempt.model_calls !== undefined)
-      this.#models = addModelSums(this.#models ?? NO_MODELS, { ...NO_MODELS, ...attempt });
+    if (attempt.model_calls !== undefined) this.#models = addModelSums(this.#models ?? {}, attempt);
     this.#tokens = sumLedgers([this.#tokens, attempt.token_ledger].flatMap((one) => one ?? []));
     for (const { tool, count, failed } of attempt.tool_calls) {
       const sum = this.#tools.get(tool) ?? { count: 0, failed: 0 };

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
-import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import {
@@ -36,7 +35,7 @@ async function run(given: CompareOptions): Promise<void> {
   const plan = stacks === undefined ? await planAdapters(options) : await planStacks(stacks, options);
   const settle = parseDemands(options, plan.arms, {
     ...plan.facts,
-    environment: describeEnvironment(packageVersion),
+    environment: describeEnvironment(),
   });
   const page = options.write ? resolvePage(plan.page) : undefined;
   const out = chooseResultFolder(options.out);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { UserFile } from '../../agent/spec.ts';
@@ -18,18 +19,17 @@ import type { Dialler } from '../../transports/transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
 import { type TrafficGroups, TrafficPositions } from './traffic-groups.ts';
 
-interface ReplayOptions
-  extends Pick<AgentGroupOptions, 'entry' | 'readable' | 'environment' | 'secret' | 'signal'> {
+interface ReplayOptions extends Pick<AgentGroupOptions, 'environment' | 'signal'> {
   readonly recording: Recording;
   /** Folder for the agents' workspaces. */
   readonly workspaces: string;
   readonly timeoutMs: number;
   /** Dials the agents; by default over the loopback. */
   readonly dialler?: Dialler | undefined;
-  /** Maximum agents of a recording (64). */
-  readonly maxAgents?: number | undefined;
+  /** Maximum agents of a recording, which may come from a stranger and name a thousand. */
+  readonly maxAgents: number;
   /** Files of the user's adapters that the agents load, and the paths they may read. */
-  readonly userAdapters?: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
+  readonly userAdapters: { readonly files: readonly UserFile[]; readonly reads: readonly string[] };
 }
 
 /**
@@ -126,18 +126,20 @@ export class ReplayMesh {
   readonly #agents: AgentGroup;
   readonly #team: Team;
   readonly #places: TrafficPositions;
+  readonly #secret = randomBytes(32).toString('hex');
   #nodes: readonly MeshNode[] = [];
   readonly #pids: number[] = [];
   #round = 0;
   #death: string | undefined;
 
   private constructor(options: ReplayOptions, team: Team) {
-    const { files, reads } = options.userAdapters ?? { files: [], reads: [] };
+    const { files, reads } = options.userAdapters;
     this.#options = options;
     this.#team = team;
     this.#places = new TrafficPositions(options.recording);
     this.#agents = new AgentGroup({
       ...options,
+      secret: this.#secret,
       team,
       portBase: 'auto',
       external: new Set(),
@@ -160,7 +162,7 @@ export class ReplayMesh {
 
   /** @throws MeshError `agent` when an agent does not come up */
   static async start(options: ReplayOptions): Promise<ReplayMesh> {
-    const team = replayTeam(options.recording, options);
+    const team = replayTeam(options.recording, options.maxAgents);
     const lines = formatRecording(options.recording);
     for (const { id } of team.agents) {
       const workspace = path.join(options.workspaces, toFolderName(id));
@@ -184,7 +186,7 @@ export class ReplayMesh {
    * missing
    */
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
-    const { recording, secret, dialler = createTcpDialler() } = this.#options;
+    const { recording, dialler = createTcpDialler() } = this.#options;
     const arrivals = new Arrivals(recording);
     const tally = this.#places.tally();
     this.#round += 1;
@@ -192,7 +194,7 @@ export class ReplayMesh {
       runId: `${recording.header.run_id}-${this.#round}`,
       dialler,
       adapter,
-      secret,
+      secret: this.#secret,
       nodes: this.#nodes,
       final: recording.header.final,
       router: createRouter(this.#team.routing),
@@ -275,9 +277,6 @@ function sumSessionTimes(
   return { sessionBytes: ledger.written.session + ledger.read.session, encodeUs, decodeUs };
 }
 
-/** Default maximum of agents in a recording, which may come from a stranger and name a thousand. */
-const MAX_REPLAYED_AGENTS = 64;
-
 /** Subscription of an agent that never sends: it receives everything but works on nothing. */
 const LISTENS_TO_NOTHING = ['mesh.nothing'];
 
@@ -286,10 +285,7 @@ const LISTENS_TO_NOTHING = ['mesh.nothing'];
  *
  * @throws MeshError `usage` for a recording of too many agents
  */
-function replayTeam(
-  { header, packets }: Recording,
-  { maxAgents = MAX_REPLAYED_AGENTS }: Pick<ReplayOptions, 'maxAgents'>,
-): Team {
+function replayTeam({ header, packets }: Recording, maxAgents: number): Team {
   if (header.agents.length > maxAgents) {
     throw new MeshError(
       'usage',

@@ -4,12 +4,16 @@ import { MeshError } from '../../contracts/errors.ts';
 import { toFolderName } from '../../contracts/packet.ts';
 import type { Team, TeamAgent } from '../../contracts/team.ts';
 import type { MeshNode } from '../../hub/link.ts';
+import { codeFolder, listReadablePaths } from '../../system/package-root.ts';
 import { raceAbort } from '../../system/process/abort.ts';
 import { tcpTransport } from '../../transports/run-transport.ts';
 import type { RunTransport } from '../../transports/transport.ts';
 import { readRunSecret } from '../../wire/run-secret.ts';
 import { RateLimiter } from '../rate-limiter.ts';
 import { AgentProcess } from './launcher.ts';
+
+/** Script with which agents are started. */
+const ENTRY = path.join(codeFolder, 'scripts', 'gaia-mesh.js');
 
 /** An agent of the group that has begun to listen. */
 interface AgentUp {
@@ -25,9 +29,6 @@ export interface AgentGroupOptions {
   readonly portBase: number | 'auto' | undefined;
   /** Agents that someone else started: the hub dials them but does not launch them. */
   readonly external: ReadonlySet<string>;
-  /** Script with which agents are started; see `AgentProcess`. */
-  readonly entry: string;
-  readonly readable: readonly string[];
   /** `workspaces/`: agent `id` may write to its `<id>/` only. */
   readonly workspaces: string;
   /** Returns the setup of an agent and the permissions of its process. */
@@ -54,6 +55,7 @@ export class AgentGroup {
   readonly #options: AgentGroupOptions;
   readonly #agents = new Map<string, AgentProcess>();
   readonly #permits = new RateLimiter();
+  readonly #readable = listReadablePaths();
   #isStopped = false;
 
   /** Starts the agents; wait for {@link listening} before dialling. */
@@ -119,6 +121,8 @@ export class AgentGroup {
       },
       {
         ...this.#options,
+        entry: ENTRY,
+        readable: this.#readable,
         permits: this.#permits,
         environment: { ...environment, ...this.#transport.environment },
       },

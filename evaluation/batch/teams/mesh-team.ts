@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
@@ -10,7 +9,6 @@ import { AgentLines } from '@gaia-mesh/core/run/metrics/agent-lines.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunFolder } from '@gaia-mesh/core/run/run-folder.ts';
 import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
-import { codeFolder, listReadablePaths, packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
 import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
@@ -159,15 +157,11 @@ export class MeshTeam {
       faults,
       network,
       timeoutMs: timeoutS * 1000,
-      entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-      readable: listReadablePaths(),
       launchOf: (agent) => buildAgentLaunch(withRun, agent, paths, faults),
       environment: process.env,
       portHint: PORT_HINT,
       unseen: findUnseenAgents(team),
       engine,
-      version: packageVersion,
-      codeFolder,
       command: process.argv.slice(2).map(createRedactor(process.env)),
       questions: questions.length === 0 ? undefined : questions.length * repeat,
       workspaceFiles: buildTruthFiles(team, questions, repeat),

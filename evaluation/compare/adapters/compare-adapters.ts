@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh, type Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
-import { codeFolder, listReadablePaths } from '@gaia-mesh/core/system/package-root.ts';
 import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
@@ -80,11 +78,8 @@ export async function measureAdapters(
       timeoutMs: TASK_TIMEOUT_MS,
       dialler: between?.dialler,
       signal,
-      entry: path.join(codeFolder, 'scripts', 'gaia-mesh.js'),
-      readable: listReadablePaths(),
       userAdapters: { files: listUserFiles(), reads: listUserReads(listUserFiles()) },
       environment: process.env,
-      secret: randomBytes(32).toString('hex'),
       maxAgents,
     });
     return {
