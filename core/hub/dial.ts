@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { HUB_ID, type JsonValue } from '../contracts/packet.ts';
-import { createTcpDialler } from '../transports/tcp/tcp-transport.ts';
+import { tcpDialler } from '../transports/tcp/tcp-transport.ts';
 import type { Dialler } from '../transports/transport.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { ANY, deriveRunKey, greetAgent, type Offers } from '../wire/handshake.ts';
@@ -12,9 +12,7 @@ import { Link, type MeshNode } from './link.ts';
 
 export interface DialOptions {
   readonly runId: string;
-  /** Host of the agents' ports; the default is this machine. */
-  readonly host?: string;
-  /** Alternative to reaching agents over ports of a host. */
+  /** Alternative to reaching agents over ports of this machine. */
   readonly dialler?: Dialler;
   readonly adapter: ProtocolAdapter;
   /** Secret of the run, from which the key for the hub's own packets is derived. */
@@ -151,7 +149,7 @@ async function dial(
   opener: Pick<ProtocolAdapter, 'open'>,
   join?: (id: string, offer: JsonValue | undefined) => Promise<Offers> | undefined,
 ): Promise<Link> {
-  const { dialler = createTcpDialler(options.host) } = options;
+  const { dialler = tcpDialler } = options;
   const place = dialler.where(node);
   const where = node.id === ANY ? place : `agent ${node.id} (${node.tool}) on ${place}`;
   for (let dials = 1; ; dials++) {

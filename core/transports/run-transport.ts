@@ -1,4 +1,4 @@
-import { createTcpDialler } from './tcp/tcp-transport.ts';
+import { tcpDialler } from './tcp/tcp-transport.ts';
 import type { RunTransport, RunTransportOptions } from './transport.ts';
 
 /** @throws MeshError `usage`; `io` when there is no server */
@@ -17,7 +17,7 @@ export async function openTransport(options: RunTransportOptions): Promise<RunTr
 
 /** TCP transport, which needs no server and has nothing to close. */
 export const tcpTransport: RunTransport = {
-  dialler: createTcpDialler(),
+  dialler: tcpDialler,
   placeOf: (_id, port) => ({ port }),
   environment: {},
   carried: () => undefined,

@@ -14,7 +14,7 @@ import { AgentGroup, type AgentGroupOptions } from '../../run/agents/agent-group
 import { buildRunLedger, type RunLedger } from '../../run/metrics/run-ledger.ts';
 import { raceAbort } from '../../system/process/abort.ts';
 import { readCpuUs } from '../../system/process/machine-state.ts';
-import { createTcpDialler } from '../../transports/tcp/tcp-transport.ts';
+import { tcpDialler } from '../../transports/tcp/tcp-transport.ts';
 import type { Dialler } from '../../transports/transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
 import { type TrafficGroups, TrafficPositions } from './traffic-groups.ts';
@@ -186,7 +186,7 @@ export class ReplayMesh {
    * missing
    */
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
-    const { recording, dialler = createTcpDialler() } = this.#options;
+    const { recording, dialler = tcpDialler } = this.#options;
     const arrivals = new Arrivals(recording);
     const tally = this.#places.tally();
     this.#round += 1;

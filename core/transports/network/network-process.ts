@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { MeshError } from '../../contracts/errors.ts';
 import { AGENT_LIMITS } from '../../contracts/limits.ts';
 import { ChildCalls } from '../../system/process/child-calls.ts';
-import { createTcpDialler } from '../tcp/tcp-transport.ts';
+import { tcpDialler } from '../tcp/tcp-transport.ts';
 import type { Dialler } from '../transport.ts';
 import type { Network } from './network.ts';
 
@@ -70,10 +70,9 @@ export class NetworkProcess {
   }
 
   #createDialler(): Dialler {
-    const direct = createTcpDialler();
     const relays = new Map<number, number>();
     return {
-      where: (node) => direct.where(node),
+      where: (node) => tcpDialler.where(node),
       dial: async (node) => {
         const { port, isThere } = await this.relay({
           port: relays.get(node.port),
@@ -81,7 +80,7 @@ export class NetworkProcess {
           connectsAhead: true,
         });
         relays.set(node.port, port);
-        return isThere ? direct.dial({ ...node, port }) : undefined;
+        return isThere ? tcpDialler.dial({ ...node, port }) : undefined;
       },
     };
   }

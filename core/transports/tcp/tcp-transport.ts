@@ -6,20 +6,18 @@ import { FrameSocket } from './frame-socket.ts';
 /** Address on which agents listen: on this machine only. */
 const HOST = '127.0.0.1';
 
-/** Dials agents that listen on ports of one host. */
-export function createTcpDialler(host = HOST): Dialler {
-  return {
-    async dial({ port }) {
-      try {
-        return await FrameSocket.dial(host, port);
-      } catch (error) {
-        if (error instanceof Error && readSystemCode(error.cause) === 'ECONNREFUSED') return undefined;
-        throw error;
-      }
-    },
-    where: ({ port }) => `${host}:${port}`,
-  };
-}
+/** Dials agents that listen on ports of this machine. */
+export const tcpDialler: Dialler = {
+  async dial({ port }) {
+    try {
+      return await FrameSocket.dial(HOST, port);
+    } catch (error) {
+      if (error instanceof Error && readSystemCode(error.cause) === 'ECONNREFUSED') return undefined;
+      throw error;
+    }
+  },
+  where: ({ port }) => `${HOST}:${port}`,
+};
 
 /** Listens on a port; 0 takes any free one. */
 export function createTcpListen(port: number): Listen {
