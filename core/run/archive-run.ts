@@ -3,13 +3,16 @@ import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
 import { resolveEngine, type Team } from '../contracts/team.ts';
+import type { Link } from '../hub/link.ts';
 import { readReportedWork } from '../recording/agent-work.ts';
 import { MANIFEST_VERSION } from '../recording/read-archive.ts';
-import { type PacketTrace, RECORDING_FILE } from '../recording/recording.ts';
-import type { RunRecord } from '../recording/run-record.ts';
+import { RECORDING_FILE } from '../recording/recording.ts';
+import type { LinesByType, RunRecord } from '../recording/run-record.ts';
+import { Timeline } from '../recording/timeline.ts';
 import { describeEnvironment } from './manifest.ts';
-import type { RunMetrics } from './metrics/metrics-schema.ts';
+import { buildRecordedMetrics, NOT_RECORDED } from './metrics/recorded-metrics.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { RunOptions } from './run-options.ts';
 import type { TaskLog } from './task-log.ts';
@@ -126,20 +129,42 @@ async function listFiles(folder: string): Promise<{ files: ManifestFile[]; omitt
   return { files, omitted };
 }
 
+/** Sources of a run's recording, and of the metrics that come from it. */
+interface RecordedRun {
+  readonly runId: string;
+  readonly record: RunRecord;
+  readonly tasks: TaskLog;
+  readonly links: readonly Link[];
+  /** Lines of agents that handed in no ledger. */
+  readonly decoded: ReadonlyMap<Link, LinesByType>;
+  readonly isTimeUp: () => boolean;
+}
+
 /**
  * Writes the hub's record, joined with the agents' reports, as a file; everything but the payloads stays in
- * memory.
+ * memory. A run whose recording cannot be written still has its figures.
  */
 export async function writeRecording(
-  record: RunRecord,
+  workspaces: string,
+  options: RunOptions,
+  run: RecordedRun,
+): Promise<typeof NOT_RECORDED> {
+  try {
+    const { traces, missing } = await writePackets(workspaces, options, run);
+    const packets = traces.filter(({ cause }) => cause !== null).length;
+    return buildRecordedMetrics(new Timeline(traces), { packets, missing }, run.links, run.decoded);
+  } catch (error) {
+    if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
+    const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];
+    return { ...NOT_RECORDED, recording: { packets: 0, missing } };
+  }
+}
+
+async function writePackets(
   workspaces: string,
   { team, adapter, engine }: RunOptions,
-  {
-    runId,
-    tasks,
-    isTimeUp,
-  }: { readonly runId: string; readonly tasks: TaskLog; readonly isTimeUp: () => boolean },
-): Promise<{ traces: readonly PacketTrace[]; recording: RunMetrics['recording'] }> {
+  { runId, record, tasks, isTimeUp }: RecordedRun,
+): ReturnType<RunRecord['write']> {
   const header = {
     run_id: runId,
     team: team.name,
@@ -149,7 +174,7 @@ export async function writeRecording(
     engine: engine.name,
     agents: team.agents.map(({ id, tool }) => ({ id, tool })),
   };
-  const { traces, missing } = await record.write(path.join(workspaces, RECORDING_FILE), {
+  const written = await record.write(path.join(workspaces, RECORDING_FILE), {
     header: () => header,
     payloadOf: (taskId) => tasks.payloadOf(taskId),
     work: await readReportedWork(
@@ -161,8 +186,7 @@ export async function writeRecording(
     isTimeUp,
   });
   await record.remove();
-  const packets = traces.filter(({ cause }) => cause !== null).length;
-  return { traces, recording: { packets, missing } };
+  return written;
 }
 
 /** Returns the seeds of all random decisions: only a model's sampling is random. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { explainSystemFault, MeshError, readSystemCode, toErrorMessage } from '../contracts/errors.ts';
+import { explainSystemFault, MeshError } from '../contracts/errors.ts';
 import { toFolderName } from '../contracts/packet.ts';
 import { buildDocumentPayload, type Task } from '../contracts/task.ts';
 import { AcknowledgedDelivery } from '../hub/delivery/acknowledged.ts';
@@ -12,7 +12,6 @@ import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { createRouter } from '../hub/routing.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { type LinesByType, RunRecord } from '../recording/run-record.ts';
-import { Timeline } from '../recording/timeline.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog, readEpochMs } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
@@ -24,7 +23,7 @@ import { archiveRun, writeRecording } from './archive-run.ts';
 import { readGitRevision } from './manifest.ts';
 import { buildRunMetrics, RunTally, toMicroseconds } from './metrics/metrics.ts';
 import type { RunMetrics } from './metrics/metrics-schema.ts';
-import { buildRecordedMetrics, NOT_RECORDED } from './metrics/recorded-metrics.ts';
+import { NOT_RECORDED } from './metrics/recorded-metrics.ts';
 import { RunExchanges } from './metrics/run-exchanges.ts';
 import { buildRunLedger, type RunLedger } from './metrics/run-ledger.ts';
 import { RunUsage } from './metrics/run-usage.ts';
@@ -289,7 +288,14 @@ export class MeshRun {
       for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
       this.#emit({ event: 'run_ended', status: metrics.status, balanced });
       this.#log.close();
-      recorded = await this.#writeRecording(links, decoded, () => isTimeUp());
+      recorded = await writeRecording(this.folder.workspaces, this.#options, {
+        runId: this.runId,
+        record: this.#record,
+        tasks: this.#tasks,
+        links,
+        decoded,
+        isTimeUp: () => isTimeUp(),
+      });
       const { whole, text } = write(metrics, recorded);
       this.#tasks.close();
       await archiveRun(this.folder, this.#options, {
@@ -346,27 +352,6 @@ export class MeshRun {
       new Set(links.filter(({ ledgerReport: report }) => report === undefined)),
       isTimeUp,
     );
-  }
-
-  /** Writes the recording. A run whose recording cannot be written still has its figures. */
-  async #writeRecording(
-    links: readonly Link[],
-    decoded: ReadonlyMap<Link, LinesByType>,
-    isTimeUp: () => boolean,
-  ): Promise<typeof NOT_RECORDED> {
-    try {
-      const { traces, recording } = await writeRecording(
-        this.#record,
-        this.folder.workspaces,
-        this.#options,
-        { runId: this.runId, tasks: this.#tasks, isTimeUp },
-      );
-      return buildRecordedMetrics(new Timeline(traces), recording, links, decoded);
-    } catch (error) {
-      if (!(error instanceof MeshError) && readSystemCode(error) === undefined) throw error;
-      const missing = [`the recording, which could not be written: ${toErrorMessage(error)}`];
-      return { ...NOT_RECORDED, recording: { packets: 0, missing } };
-    }
   }
 
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
