@@ -76,15 +76,15 @@ export function measureLine(codec: Codec, packet: Packet, blobBytes: number, lay
   };
 }
 
-/** Adds `line` to `sum`, `times` times. */
-export function addLine(sum: LedgerLine, line: LedgerLine, times = 1): void {
-  sum.packets += line.packets * times;
-  sum.wire += line.wire * times;
-  sum.payload += line.payload * times;
-  sum.framing += line.framing * times;
-  sum.envelope += line.envelope * times;
-  sum.payload_coding += line.payload_coding * times;
-  sum.layers += line.layers * times;
-  sum.header_size += line.header_size * times;
-  sum.net += line.net * times;
+/** Adds `line` to `sum`. */
+export function addLine(sum: LedgerLine, line: LedgerLine): void {
+  sum.packets += line.packets;
+  sum.wire += line.wire;
+  sum.payload += line.payload;
+  sum.framing += line.framing;
+  sum.envelope += line.envelope;
+  sum.payload_coding += line.payload_coding;
+  sum.layers += line.layers;
+  sum.header_size += line.header_size;
+  sum.net += line.net;
 }

@@ -1,3 +1,4 @@
+const TRIES = 16;
 const offsetMs = measureOffset();
 
 /**
@@ -13,9 +14,9 @@ export function readMonotonicUs(): number {
  * Measures the offset between the two clocks. The process may lose its core between two readings, so the
  * fastest of several tries counts.
  */
-function measureOffset(tries = 16): number {
+function measureOffset(): number {
   let best = { tookMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
-  for (let attempt = 0; attempt < tries; attempt++) {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
     const beforeMs = performance.now();
     const systemMs = Number(process.hrtime.bigint()) / 1e6;
     const afterMs = performance.now();

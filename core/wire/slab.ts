@@ -67,14 +67,9 @@ const MAX_FREE_BYTES = 4 * 1024 * 1024;
 class SlabPool {
   /** Free slabs; the one that was returned last is the last. */
   readonly #free: Slab[] = [];
-  readonly #maxFreeBytes: number;
   #freeBytes = 0;
   #readers = 0;
   #expected = 0;
-
-  constructor(maxFreeBytes = MAX_FREE_BYTES) {
-    this.#maxFreeBytes = maxFreeBytes;
-  }
 
   /** Counts one more reader, or one less. */
   countReaders(change: 1 | -1): void {
@@ -105,9 +100,9 @@ class SlabPool {
   #keep(slab: Slab): void {
     this.#free.push(slab);
     this.#freeBytes += slab.bytes.length;
-    while (this.#freeBytes > this.#maxFreeBytes) {
+    while (this.#freeBytes > MAX_FREE_BYTES) {
       // A slab that alone is too large must not drive out all others.
-      const isTooLarge = slab.bytes.length > this.#maxFreeBytes;
+      const isTooLarge = slab.bytes.length > MAX_FREE_BYTES;
       const dropped = isTooLarge ? this.#free.pop() : this.#free.shift();
       if (dropped === undefined) return;
       this.#freeBytes -= dropped.bytes.length;
