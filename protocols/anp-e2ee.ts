@@ -21,7 +21,7 @@ import {
 } from './anp/e2ee-session.ts';
 import { createMemberIdentity, type Peer, PeerTable, realSources, type Sources } from './anp/members.ts';
 import { canonicalizeJson, countBase64urlLetters, decodeBase64 } from './anp/texts.ts';
-import { TAG_BYTES } from './layers/aead-box.ts';
+import { TAG_BYTES } from './layers/aead.ts';
 import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from './layers/keys.ts';
 import { refuseOpen } from './layers/layer.ts';
 import { parseJson } from './scan/json.ts';

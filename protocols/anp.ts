@@ -14,7 +14,7 @@ import {
 import { canonicalizeJson, decodeBase64 } from './anp/texts.ts';
 import { refuseOpen } from './layers/layer.ts';
 import { ReplayGuard } from './layers/replay-guard.ts';
-import { SequenceNumbers, STAMP_BYTES, writeStamp } from './layers/stamp.ts';
+import { SequenceNumbers, STAMP_BYTES } from './layers/stamp.ts';
 import { parseJson } from './scan/json.ts';
 import { createHeaderSize, createPacketError } from './scan/scanner.ts';
 import { ANY_TEXT, createLook, createShape, readText, readValue } from './scan/shape.ts';
@@ -288,7 +288,7 @@ function createNonceCounter(): () => string {
   const prefix = randomInt(2 ** 32);
   return () => {
     const nonce = Buffer.alloc(STAMP_BYTES);
-    writeStamp(nonce, prefix, numbers.next());
+    numbers.stamp(nonce, prefix);
     return nonce.toString('base64url');
   };
 }

@@ -1,6 +1,6 @@
 import { createHmac, diffieHellman, hkdfSync, type KeyObject } from 'node:crypto';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { NONCE_BYTES, openBox, sealBox, TAG_BYTES } from '../layers/aead-box.ts';
+import { NONCE_BYTES, openBox, sealBox, TAG_BYTES } from '../layers/aead.ts';
 import { exportPublicKey, importPublicKey, KEY_BYTES } from '../layers/keys.ts';
 import { createPacketError } from '../scan/scanner.ts';
 import { countBase64urlLetters, decodeBase64 } from './texts.ts';

@@ -2,8 +2,9 @@ import { createSecretKey } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { sharedJson } from '../testing/shared-file.ts';
-import { createAeadLayer } from './aead.ts';
-import { type Aead, openBox, sealBox } from './aead-box.ts';
+import { createAeadLayer, openBox, sealBox } from './aead.ts';
+
+type Aead = Parameters<typeof createAeadLayer>[0];
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const keyOf = (text: string) => createSecretKey(hex(text));

@@ -9,9 +9,8 @@ import {
   type LayerMembership,
   parseOfferedBytes,
   refuseOpen,
-  type Stamp,
 } from './layer.ts';
-import { readSequence, Senders, SequenceNumbers, STAMP_BYTES, writeStamp } from './stamp.ts';
+import { Senders, SequenceNumbers, STAMP_BYTES } from './stamp.ts';
 
 const NAME = 'ed25519';
 const SIGNATURE_BYTES = 64;
@@ -83,39 +82,33 @@ function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterS
     overheadBytes: HEADER_BYTES,
     seal(bytes) {
       const sealed = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
-      writeStamp(sealed, id, numbers.next());
+      numbers.stamp(sealed, id);
       sealed.set(bytes, HEADER_BYTES);
       sealed.set(sign(null, buildSignedBytes(context, sealed), privateKey), STAMP_BYTES);
       return sealed;
     },
     unseal(bytes) {
-      const { signer, sealed, inner } = read(signers, bytes);
+      const { signer, sequence, sealed, inner } = read(signers, bytes);
       signer.key ??= importPublicKey('Ed25519', signer.publicKey);
       const signature = sealed.subarray(STAMP_BYTES, HEADER_BYTES);
       if (!verify(null, buildSignedBytes(signer.context, sealed), signer.key, signature)) {
         throw createLayerError(NAME, `${signer.node} has not signed this`);
       }
-      return { bytes: inner, stamp: readStamp(signer, sealed, true) };
+      return { bytes: inner, stamp: { sender: signer.node, sequence, isVerified: true } };
     },
     skim(bytes) {
-      const { signer, sealed, inner } = read(signers, bytes);
-      return { bytes: inner, stamp: readStamp(signer, sealed, false) };
+      const { signer, sequence, inner } = read(signers, bytes);
+      return { bytes: inner, stamp: { sender: signer.node, sequence, isVerified: false } };
     },
   };
 }
 
-function read(
-  signers: Senders<Signer>,
-  bytes: Uint8Array,
-): { readonly signer: Signer; readonly sealed: Buffer; readonly inner: Buffer } {
+function read(signers: Senders<Signer>, bytes: Uint8Array) {
   if (bytes.length < HEADER_BYTES)
     throw createLayerError(NAME, `${bytes.length} bytes are too few for key id and signature`);
   const sealed = toBuffer(bytes);
-  return { signer: signers.of(sealed), sealed, inner: sealed.subarray(HEADER_BYTES) };
-}
-
-function readStamp({ node }: Signer, sealed: Buffer, isVerified: boolean): Stamp {
-  return { sender: node, sequence: readSequence(NAME, sealed), isVerified };
+  const { member: signer, sequence } = signers.read(sealed);
+  return { signer, sequence, sealed, inner: sealed.subarray(HEADER_BYTES) };
 }
 
 function buildSignedBytes(context: Buffer, sealed: Buffer): Buffer {

@@ -22,23 +22,13 @@ export class SequenceNumbers {
     this.#last = nowMs * 1024;
   }
 
-  next(): number {
+  /** Writes the stamp of the next frame to the beginning of `target`. */
+  stamp(target: Buffer, senderId: number): void {
     this.#last += 1;
-    return this.#last;
+    target.writeUInt32BE(senderId, 0);
+    target.writeUInt32BE(Math.floor(this.#last / 2 ** 32), 4);
+    target.writeUInt32BE(this.#last % 2 ** 32, 8);
   }
-}
-
-export function writeStamp(target: Buffer, senderId: number, sequence: number): void {
-  target.writeUInt32BE(senderId, 0);
-  target.writeUInt32BE(Math.floor(sequence / 2 ** 32), 4);
-  target.writeUInt32BE(sequence % 2 ** 32, 8);
-}
-
-/** Reads the sequence number of a frame. A number beyond 2^53 would not be exact; no sender writes it. */
-export function readSequence(layer: string, bytes: Buffer): number {
-  const high = bytes.readUInt32BE(4);
-  if (high >= 2 ** 21) throw createLayerError(layer, 'its sequence number is beyond 2^53');
-  return high * 2 ** 32 + bytes.readUInt32BE(8);
 }
 
 /** The members of a run by the id in their frames. */
@@ -58,10 +48,13 @@ export class Senders<Member> {
     this.#byId.set(senderId, member);
   }
 
-  /** @throws MeshError `packet` for an unknown id */
-  of(bytes: Buffer): Member {
+  /** Reads the stamp of a frame. @throws MeshError `packet` for an unknown id, or a number that no sender writes */
+  read(bytes: Buffer): { readonly member: Member; readonly sequence: number } {
     const member = this.#byId.get(bytes.readUInt32BE(0));
     if (member === undefined) throw createLayerError(this.#layer, 'its sender is not a member of this run');
-    return member;
+    const high = bytes.readUInt32BE(4);
+    // A larger number would not be exact.
+    if (high >= 2 ** 21) throw createLayerError(this.#layer, 'its sequence number is beyond 2^53');
+    return { member, sequence: high * 2 ** 32 + bytes.readUInt32BE(8) };
   }
 }
