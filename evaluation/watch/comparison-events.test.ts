@@ -1,7 +1,7 @@
 import { runEventSchema } from '@gaia-mesh/core/run/run-event.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import { combineArms, parseFactors } from '../compare/stacks/arms.ts';
+import { combineArms } from '../compare/stacks/arms.ts';
 import { type Invocation, sampleStack } from '../compare/stacks/invocation.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
 import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';
@@ -11,7 +11,7 @@ import { createComparisonListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
 
 test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
-  const { arms } = combineArms([{ stack: framedTcp }], parseFactors([]));
+  const { arms } = combineArms([{ stack: framedTcp }]);
   const arm = arms[0]?.name ?? '';
   const { exchanges } = buildSyntheticWorkload(512, 1);
   const feed = new EventFeed(() => 0);

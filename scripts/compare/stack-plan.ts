@@ -1,12 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { Experiment } from '@gaia-mesh/evaluation/compare/experiment.ts';
 import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
-import {
-  type Arm,
-  chooseStacks,
-  combineArms,
-  parseFactors,
-} from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
+import { type Arm, chooseStacks, combineArms } from '@gaia-mesh/evaluation/compare/stacks/arms.ts';
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
 import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
@@ -27,10 +22,10 @@ const BUDGET_S = { each: 18, most: 540 };
 /** Plans a comparison of stacks: the same exchanges pass through each, with every end in a process of its own. */
 export async function planStacks(names: readonly string[], options: CompareOptions): Promise<ComparisonPlan> {
   const { seed, rate: ratePerS, invocations, rounds } = options;
-  const factors = parseFactors(options.factor ?? [], options.network);
   const implementations = parseImplementations(options.implementation);
   const { chosen, leftOut } = await chooseStacks({ names, implementations });
-  const { arms: all, leftOut: lacking } = combineArms(chosen, factors);
+  const combined = combineArms(chosen, options.factor, options.network);
+  const { arms: all, leftOut: lacking } = combined;
   const [baseline, ...others] = all;
   if (baseline === undefined) {
     throw new MeshError(
@@ -58,7 +53,7 @@ export async function planStacks(names: readonly string[], options: CompareOptio
         arms,
         exchangesOf,
         identity,
-        concurrency: factors.concurrency,
+        concurrency: combined.concurrency,
         ratePerS,
         design: { budgetMs, invocations, rounds },
       });

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Stack, StackTraits } from '@gaia-mesh/stacks/contract/stack.ts';
 import { expect, test } from 'vitest';
-import { chooseStacks, combineArms, DEFAULT_SETTINGS, parseFactors, toStackSettings } from './arms.ts';
+import { chooseStacks, combineArms, toStackSettings } from './arms.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
 
 function findStack(name: string, more: Partial<Stack> = {}, traits: Partial<StackTraits> = {}): Stack {
@@ -10,13 +10,12 @@ function findStack(name: string, more: Partial<Stack> = {}, traits: Partial<Stac
 
 const mcp = findStack('mcp/http', { protocol: 'mcp', transport: 'http1' }, { hasTls: true });
 const stdio = findStack('mcp/stdio', { protocol: 'mcp', transport: 'stdio' });
+const [{ settings: usual } = { settings: undefined }] = combineArms([{ stack: mcp }]).arms;
+if (usual === undefined) throw new Error('expected an arm');
 const unpacked = findStack('x/http', { implementation: 'sdk' });
 
 test('every combination of levels is an arm, and what a stack does not have is left out by name', () => {
-  const { arms, leftOut } = combineArms(
-    [{ stack: mcp }, { stack: stdio }],
-    parseFactors(['tls=on,off', 'size=64']),
-  );
+  const { arms, leftOut } = combineArms([{ stack: mcp }, { stack: stdio }], ['tls=on,off', 'size=64']);
   expect(arms.map(({ name }) => name)).toEqual([
     'mcp/http bare tls=on size=64',
     'mcp/http bare tls=off size=64',
@@ -24,25 +23,25 @@ test('every combination of levels is an arm, and what a stack does not have is l
   ]);
   expect(leftOut).toEqual(['mcp/stdio bare tls=on: it has no TLS']);
   expect(arms[0]).toMatchObject({
-    settings: { ...DEFAULT_SETTINGS, tls: true, size: 64 },
+    settings: { ...usual, tls: true, size: 64 },
     levels: { tls: 'on', size: '64' },
   });
 });
 
 test('a factor sets what it is called for', () => {
-  const factors = parseFactors(['work=200', 'keepalive=0', 'connections=1']);
+  const factors = ['work=200', 'keepalive=0', 'connections=1'];
   const [arm] = combineArms([{ stack: mcp }], factors).arms;
-  expect(arm?.settings).toEqual({ ...DEFAULT_SETTINGS, workMs: 200, keepAliveMs: 0, connections: 1 });
+  expect(arm?.settings).toEqual({ ...usual, workMs: 200, keepAliveMs: 0, connections: 1 });
   const identity = { key: 'k', cert: 'c' };
-  expect(toStackSettings({ ...DEFAULT_SETTINGS, tls: true }, identity)).toMatchObject({ tls: identity });
-  expect(toStackSettings(DEFAULT_SETTINGS, identity)).toMatchObject({ tls: null });
-  expect(toStackSettings(DEFAULT_SETTINGS, null)).not.toHaveProperty('size');
+  expect(toStackSettings({ ...usual, tls: true }, identity)).toMatchObject({ tls: identity });
+  expect(toStackSettings(usual, identity)).toMatchObject({ tls: null });
+  expect(toStackSettings(usual, null)).not.toHaveProperty('size');
 });
 
 test('a factor that is nothing to a stack is not varied for it', () => {
   const { arms, leftOut } = combineArms(
     [{ stack: stdio }, { stack: framedTcp }],
-    parseFactors(['work=0,5', 'connections=1,4']),
+    ['work=0,5', 'connections=1,4'],
   );
   expect(arms.map(({ name }) => name)).toEqual([
     'mcp/stdio bare work=0',
@@ -57,17 +56,17 @@ test('a factor that is nothing to a stack is not varied for it', () => {
 
 test('a factor that no stack takes is refused with the reasons', () => {
   const python = findStack('mcp/http', { implementation: 'python' }, { fixed: ['connections'] });
-  expect(() => combineArms([{ stack: python }, { stack: stdio }], parseFactors(['connections=1']))).toThrow(
+  expect(() => combineArms([{ stack: python }, { stack: stdio }], ['connections=1'])).toThrow(
     '--factor connections has no effect: mcp/http python connections=1: its implementation decides that by itself; mcp/stdio bare connections=1: it has one pair of pipes',
   );
-  expect(() => combineArms([{ stack: stdio }], parseFactors([], 'wan'))).toThrow(
+  expect(() => combineArms([{ stack: stdio }], [], 'wan')).toThrow(
     '--network has no effect: mcp/stdio bare network=wan: its ends are on one machine',
   );
 });
 
 test('a message that an implementation would refuse is not sent', () => {
   const small = findStack('a2a/jsonrpc', {}, { largestMessageBytes: 102_400 });
-  const { arms, leftOut } = combineArms([{ stack: small }], parseFactors(['size=4096,65536']));
+  const { arms, leftOut } = combineArms([{ stack: small }], ['size=4096,65536']);
   expect(arms).toHaveLength(1);
   expect(leftOut).toEqual(['a2a/jsonrpc bare size=65536: it takes messages of at most 102400 bytes']);
 });
@@ -81,19 +80,18 @@ test.each([
   ['network=moon', 'expected none, lan, wan, mobile or rtt=40ms,rate=10mbit, not "moon"'],
   ['colour=red', 'unknown factor; expected one of tls, connections'],
 ])('refuses --factor %s', (text, message) => {
-  expect(() => parseFactors([text])).toThrow(message);
+  expect(() => combineArms([], [text])).toThrow(message);
 });
 
 test('puts a network between the ends of all arms that have one', () => {
-  const given = parseFactors([], 'rtt=7.5ms,rate=10mbit');
-  const { arms, leftOut } = combineArms([{ stack: mcp }, { stack: stdio }], given);
+  const { arms, leftOut } = combineArms([{ stack: mcp }, { stack: stdio }], [], 'rtt=7.5ms,rate=10mbit');
   expect(arms.map(({ settings }) => settings.network)).toEqual([{ rttMs: 7.5, bitsPerS: 10e6 }, null]);
   expect(leftOut).toEqual(['mcp/stdio bare network=rtt=7.5ms,rate=10mbit: its ends are on one machine']);
 });
 
 test('refuses more arms than can be measured', () => {
   const sizes = Array.from({ length: 10 }, (_, index) => 64 + index).join(',');
-  const factors = parseFactors([`size=${sizes}`, 'tls=on,off', 'connections=1,2,3,4']);
+  const factors = [`size=${sizes}`, 'tls=on,off', 'connections=1,2,3,4'];
   expect(() => combineArms([{ stack: mcp }], factors)).toThrow(
     '1 stacks with all combinations of levels are 80 arms',
   );
@@ -133,7 +131,7 @@ test('other languages are mixed with JavaScript, one end at a time', async () =>
   const implementations = stacks.map(({ implementation }) => implementation);
   const known = { names, findStackEntries: () => knownOf(stacks).findStackEntries('mcp/http') };
   const { chosen } = await chooseStacks({ names, implementations }, known);
-  expect(combineArms(chosen, parseFactors([])).arms.map(({ implementation }) => implementation)).toEqual([
+  expect(combineArms(chosen).arms.map(({ implementation }) => implementation)).toEqual([
     'sdk',
     'sdk→python',
     'sdk→go',

@@ -21,7 +21,7 @@ interface ArmSettings extends Omit<StackSettings, 'tls'> {
  * Default settings. Sixteen connections are enough for sixteen concurrent exchanges on transports that cannot multiplex; idle connections
  * outlive the rounds, since a reconnect is a factor of its own.
  */
-export const DEFAULT_SETTINGS: ArmSettings = {
+const DEFAULT_SETTINGS: ArmSettings = {
   tls: false,
   connections: 16,
   keepAliveMs: 60_000,
@@ -130,6 +130,8 @@ interface Arms {
   readonly arms: readonly Arm[];
   /** Requested arms that do not exist, with the reason: `mcp/stdio sdk tls=on: it has no TLS`. */
   readonly leftOut: readonly string[];
+  /** The concurrencies at which every arm is measured. */
+  readonly concurrency: readonly number[];
 }
 
 /** Maximum arms. Each takes five fresh pairs of processes; with more arms, none would be measured long enough. */
@@ -139,9 +141,15 @@ const MAX_ARMS = 64;
  * Combines every stack with every combination of levels. Levels that a stack lacks are listed as left out; a factor of which it has no
  * level is not varied for it, so that it can still be compared with stacks that have it.
  *
- * @throws MeshError `usage` for a factor that no stack takes, and if there are too many arms to measure
+ * @param texts levels of factors, as `--factor` takes them, and `network` as `--network` does
+ * @throws MeshError `usage` for an unknown factor or level, for a factor that no stack takes, and if there are too many arms to measure
  */
-export function combineArms(chosen: readonly ChosenStack[], { settings: factors }: Factors): Arms {
+export function combineArms(
+  chosen: readonly ChosenStack[],
+  texts: readonly string[] = [],
+  network?: string,
+): Arms {
+  const { settings: factors, concurrency } = parseFactors(texts, network);
   const leftOut: string[] = [];
   const arms = chosen.flatMap(({ stack, server = stack, file }): Arm[] => {
     const { name, protocol, transport } = stack;
@@ -179,7 +187,7 @@ export function combineArms(chosen: readonly ChosenStack[], { settings: factors 
       `${chosen.length} stacks with all combinations of levels are ${arms.length} arms: at most ${MAX_ARMS} can be compared; name fewer stacks or levels`,
     );
   }
-  return { arms, leftOut };
+  return { arms, leftOut, concurrency };
 }
 
 function combineLevels(factors: readonly (readonly [string, readonly string[]])[]): Record<string, string>[] {
@@ -195,7 +203,7 @@ function combineLevels(factors: readonly (readonly [string, readonly string[]])[
  *
  * @throws MeshError `usage` for an unknown factor or level
  */
-export function parseFactors(texts: readonly string[], network?: string): Factors {
+function parseFactors(texts: readonly string[], network?: string): Factors {
   const given = new Map<string, readonly string[]>(network === undefined ? [] : [['network', [network]]]);
   for (const text of texts) {
     const [name = '', list] = text.split(/=(.*)/s);

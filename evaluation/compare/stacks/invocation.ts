@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import { NO_BYTES } from '@gaia-mesh/stacks/contract/wire-sum.ts';
+import { sumWireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import type { StackArm } from '../comparison-file.ts';
 import type { InvocationPlan, Session } from '../experiment.ts';
@@ -183,7 +183,7 @@ async function countBytes(pair: Pair, options: PairOptions, maxInFlight: number)
   const concurrency = isSlow ? Math.min(PASS_CONCURRENCY, maxInFlight) : 1;
   const firstUse = { sent: 0, received: 0 };
   const passOf = async (part: Part, count: number) => {
-    if (count === 0) return NO_BYTES;
+    if (count === 0) return sumWireBytes([]);
     const pass = { kind: 'closed', count, concurrency, maxMs: PASS_MS } as const;
     const first = (await pair.play(pass, { part })).wire;
     const { wire } = await pair.play(pass, { part });

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { DEFAULT_SETTINGS, toStackSettings } from './arms.ts';
+import { combineArms, toStackSettings } from './arms.ts';
 import { PairSession } from './invocation.ts';
 import { Pair } from './peers/pair.ts';
+import { framedTcp } from './testing/framed-tcp.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 
 /** What settings do to real stacks, by counts where there is something to count. */
@@ -12,8 +13,15 @@ const over = new AbortController();
 let pair: Pair | undefined;
 afterEach(() => pair?.stop());
 
-async function started(name: string, changes: Partial<typeof DEFAULT_SETTINGS>, workMs = 0): Promise<Pair> {
-  const settings = toStackSettings({ ...DEFAULT_SETTINGS, ...changes }, null);
+/** Returns the settings that factors give a stack which takes all of them. */
+function settingsOf(factors: readonly string[]) {
+  const [arm] = combineArms([{ stack: framedTcp }], factors).arms;
+  if (arm === undefined) throw new Error('expected an arm');
+  return toStackSettings(arm.settings, null);
+}
+
+async function started(name: string, factor: string, workMs = 0): Promise<Pair> {
+  const settings = settingsOf([factor]);
   pair = await Pair.start(
     { stack: { name, implementation: 'bare' }, settings, exchanges, workMs },
     over.signal,
@@ -28,14 +36,14 @@ test.each([
   ['json/http1', 4],
   ['a2a/jsonrpc', 4],
 ] as const)('%s opens no more than %i connections, and so many', async (name, connections) => {
-  const { wire } = await (await started(name, { connections }, 5)).play(TEN_AT_ONCE);
+  const { wire } = await (await started(name, `connections=${connections}`, 5)).play(TEN_AT_ONCE);
   const own = await pair?.count();
   expect(own?.[0].client?.connections).toBe(connections);
   expect(wire.sent.messages).toBeGreaterThanOrEqual(40);
 });
 
 test('a pool of one has what cannot multiplex wait: 40 exchanges of 10 ms take 400 ms, ten at once or not', async () => {
-  const { elapsedMs } = await (await started('json/http1', { connections: 1 }, 10)).play(TEN_AT_ONCE);
+  const { elapsedMs } = await (await started('json/http1', 'connections=1', 10)).play(TEN_AT_ONCE);
   expect(elapsedMs).toBeGreaterThan(400);
 });
 
@@ -43,19 +51,19 @@ test.each(['json/http1', 'a2a/jsonrpc'])(
   '%s: without keep-alive each exchange has a connection',
   async (name) => {
     const load = { kind: 'closed', count: 10, concurrency: 1, maxMs: 30_000 } as const;
-    const own = await started(name, { keepAliveMs: 0 });
+    const own = await started(name, 'keepalive=0');
     const before = (await own.count())[0].client?.connections ?? 0;
     expect((await own.play(load)).wire.connections).toBeGreaterThanOrEqual(9);
     expect(((await own.count())[0].client?.connections ?? 0) - before).toBeGreaterThanOrEqual(9);
     await own.stop();
-    const kept = await started(name, { keepAliveMs: 60_000 });
+    const kept = await started(name, 'keepalive=60000');
     expect((await kept.play(load)).wire.connections).toBeLessThanOrEqual(1);
   },
 );
 
 /** Plays what an invocation counts of a stack behind a network. */
 async function countBehindNetwork(stack: Parameters<typeof PairSession.open>[0]['stack']) {
-  const settings = toStackSettings(DEFAULT_SETTINGS, null);
+  const settings = settingsOf([]);
   const network = { rttMs: 30, bitsPerS: 1e9 };
   const load = { budgetMs: 400, rounds: 1, concurrency: [1], ratePerS: 20, maxInFlight: 16 };
   const session = await PairSession.open(

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { expect, test } from 'vitest';
-import { combineArms, parseFactors } from './arms.ts';
+import { combineArms } from './arms.ts';
 import { StackArms } from './stack-arms.ts';
 import { buildSyntheticWorkload } from './workload.ts';
 
 async function createArms(concurrency: readonly number[], payload?: JsonObject): Promise<StackArms> {
-  const { arms } = combineArms([{ stack: await loadStack('json/unix', 'bare') }], parseFactors([]));
+  const { arms } = combineArms([{ stack: await loadStack('json/unix', 'bare') }]);
   const [baseline] = arms;
   const [exchange] = buildSyntheticWorkload(256, 1).exchanges;
   if (baseline === undefined || exchange === undefined) throw new Error('expected an arm and an exchange');

@@ -6,13 +6,7 @@ import { readProcessUsage } from '@gaia-mesh/stacks/control-channel.ts';
 import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import * as z from 'zod';
 import { play } from './load.ts';
-import {
-  checkReplies,
-  createPlannedInbox,
-  numberExchange,
-  numberTask,
-  type PlannedInbox,
-} from './planned-inbox.ts';
+import { createPlannedInbox, planExchange } from './planned-inbox.ts';
 import {
   type Command,
   type CommandOf,
@@ -39,7 +33,9 @@ interface Connected {
 class Peer {
   readonly #over = new AbortController();
   #connected: Connected | undefined;
-  #server: { readonly server: StackServer; readonly planned: PlannedInbox } | undefined;
+  #server:
+    | { readonly server: StackServer; readonly planned: ReturnType<typeof createPlannedInbox> }
+    | undefined;
 
   constructor() {
     // Every running exchange listens to the signal.
@@ -103,14 +99,8 @@ class Peer {
     return play(load, (index) => {
       const nth = first + index;
       sequence.next = nth + 1;
-      const planned = exchanges[nth % exchanges.length];
-      if (planned === undefined) throw new Error('there are no exchanges');
-      const pass = Math.floor(nth / exchanges.length);
-      const { request, replies } = numberExchange(planned, pass, numberTask(planned.request, pass));
-      return {
-        begin: () => client.exchange(request, this.#over.signal, replies.length),
-        check: (came) => checkReplies(replies, came, request.id),
-      };
+      const { request, replies, check } = planExchange(exchanges, nth);
+      return { begin: () => client.exchange(request, this.#over.signal, replies.length), check };
     });
   }
 

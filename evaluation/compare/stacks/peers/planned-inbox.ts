@@ -8,14 +8,8 @@ import { exchangesSchema, type PlannedExchange } from './protocol.ts';
 /** Separator between a recorded id and the number of the pass that repeats it. */
 const PASS_MARK = '~~';
 
-export interface PlannedInbox {
-  readonly inbox: Inbox;
-  readonly arrived: number;
-  readonly strangers: number;
-}
-
 /** Creates a server's planned work: each packet is answered with the replies of its exchange. */
-export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs: number): PlannedInbox {
+export function createPlannedInbox(exchanges: readonly PlannedExchange[], workMs: number) {
   const byId = new Map(exchanges.map((exchange) => [exchange.request.id, exchange]));
   let arrived = 0;
   let strangers = 0;
@@ -60,11 +54,25 @@ export function inboxOf(data: JsonValue): Inbox {
 }
 
 /**
+ * Returns number `nth` of the exchanges, which are repeated in passes, and the check of its answer.
+ *
+ * @throws MeshError `packet`, from the check, if the packets of an answer differ from the planned ones
+ */
+export function planExchange(exchanges: readonly PlannedExchange[], nth: number) {
+  const planned = exchanges[nth % exchanges.length];
+  if (planned === undefined) throw new Error('there are no exchanges');
+  const pass = Math.floor(nth / exchanges.length);
+  const { request, replies } = numberExchange(planned, pass, numberTask(planned.request, pass));
+  const check = (came: readonly Packet[]) => checkReplies(replies, came, request.id);
+  return { request, replies, check };
+}
+
+/**
  * Returns an exchange for a pass: as recorded in pass 0, with new ids in each further one.
  *
  * @param taskId task that its packets belong to
  */
-export function numberExchange(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
+function numberExchange(exchange: PlannedExchange, pass: number, taskId: string): PlannedExchange {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
   const { id } = exchange.request;
   const renamed = (packet: Packet): Packet => ({ ...packet, id: packet.id + mark, task_id: taskId });
@@ -78,7 +86,7 @@ export function numberExchange(exchange: PlannedExchange, pass: number, taskId: 
 }
 
 /** Returns the task id of a packet in a pass. */
-export function numberTask({ task_id }: Packet, pass: number): string {
+function numberTask({ task_id }: Packet, pass: number): string {
   const mark = pass === 0 ? '' : `${PASS_MARK}${pass}`;
   return task_id.slice(0, HEAD_LENGTHS.task_id - mark.length) + mark;
 }
@@ -109,7 +117,7 @@ export function makePlayable(exchanges: readonly PlannedExchange[]): PlannedExch
 }
 
 /** @throws MeshError `packet` if the packets of an answer differ from the planned ones */
-export function checkReplies(expected: readonly Packet[], came: readonly Packet[], requestId: string): void {
+function checkReplies(expected: readonly Packet[], came: readonly Packet[], requestId: string): void {
   const wanted = expected.map(({ id }) => id).sort();
   const got = came.map(({ id }) => id).sort();
   if (wanted.length === got.length && wanted.every((id, index) => id === got[index])) return;

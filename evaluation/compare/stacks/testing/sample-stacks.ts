@@ -2,7 +2,7 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import type { WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
 import type { StacksComparison } from '../../comparison-file.ts';
 import { sampleRecording } from '../../testing/sample-recording.ts';
-import { combineArms, parseFactors } from '../arms.ts';
+import { combineArms } from '../arms.ts';
 import { reportStacks } from '../figures/stacks-report.ts';
 import type { Invocation } from '../invocation.ts';
 import { buildSyntheticWorkload } from '../workload.ts';
@@ -27,7 +27,7 @@ export function makeStacksFile(
   nullFactor = 1,
 ): StacksComparison {
   const chosen = samples.map(({ name }) => ({ stack: { ...framedTcp, name } }));
-  const { arms } = combineArms(chosen, parseFactors([]));
+  const { arms } = combineArms(chosen);
   const [baseline, ...others] = arms;
   if (baseline === undefined) throw new Error('expected an arm');
   const random = new Random(7);
