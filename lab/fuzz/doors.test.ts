@@ -5,7 +5,6 @@ import { askWork, buildTeamCard } from '@gaia-mesh/evaluation/serve/ask-work.ts'
 import { createTeamServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { encodeAnswer } from '@gaia-mesh/stacks/a2a/agent/task.ts';
-import { parseBody } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { ForeignAgent } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
 import { readRequest } from '@gaia-mesh/stacks/mcp/server/request.ts';
 import fc from 'fast-check';
@@ -95,7 +94,7 @@ tryDoor(
   async () => {
     const listed = new ListedAgent();
     return async (bytes) => {
-      const { method, params } = readRequest(parseBody(bytes, listed.agent));
+      const { method, params } = readRequest(bytes.toString(), listed.agent.kept?.mostEach);
       await listed.call(method, params);
     };
   },
@@ -122,7 +121,11 @@ tryDoor(
     const { agent } = new ListedAgent();
     return async (bytes) =>
       JSON.stringify(
-        await server.handle(readRequest(parseBody(bytes, agent)), async () => undefined, signal),
+        await server.handle(
+          readRequest(bytes.toString(), agent.kept?.mostEach),
+          async () => undefined,
+          signal,
+        ),
       );
   },
 );

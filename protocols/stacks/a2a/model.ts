@@ -131,13 +131,7 @@ function toCamelCase(value: unknown): unknown {
   );
 }
 
-/** `SendMessageResponse` (§3.1.1). */
-export const sendResponseSchema = z.union([
-  z.object({ task: taskSchema }),
-  z.object({ message: messageSchema }),
-]);
-
-/** `StreamResponse` (§3.2.3), which has one of four forms. */
+/** `StreamResponse` (§3.2.3), which has one of four forms; `SendMessageResponse` (§3.1.1) has one of the first two. */
 export const streamResponseSchema = z.union([
   z.object({ task: taskSchema }),
   z.object({ message: messageSchema }),

@@ -13,7 +13,7 @@ import {
 } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { Inbox, StackClient, StackTraits } from '../contract/stack.ts';
 import type { AgentCard } from './agent/agent.ts';
-import { type A2aArtifact, type A2aMessage, parseAnswer, sendResponseSchema } from './model.ts';
+import { type A2aArtifact, type A2aMessage, parseAnswer, streamResponseSchema } from './model.ts';
 import { type AgentWork, createTextMessage } from './work.ts';
 
 /**
@@ -87,12 +87,9 @@ export function createStackClient(
 
 /** @throws MeshError `packet` for an answer that is no task, `agent` for a task that did not complete */
 function readAnswer(value: unknown, { id: request, task_id: contextId }: Packet): readonly Packet[] {
-  const answer = parseAnswer(sendResponseSchema, value, 'answer');
-  if ('message' in answer)
-    throw new MeshError(
-      'packet',
-      `A2A: expected a task in answer, received the message ${answer.message.messageId}`,
-    );
+  const answer = parseAnswer(streamResponseSchema, value, 'answer');
+  if (!('task' in answer))
+    throw new MeshError('packet', `A2A: expected a task in answer, received ${Object.keys(answer)}`);
   const { id, status, artifacts = [] } = answer.task;
   const packets = artifacts.map(({ artifactId, parts, metadata }) =>
     toPacket({ id: artifactId, contextId, parts, metadata }),

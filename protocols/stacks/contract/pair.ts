@@ -7,7 +7,7 @@ import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings, TlsIdentity } from './stack.ts';
 import type { WireBytes } from './wire-sum.ts';
-import { compareEnds, mirror } from './wire-sum.ts';
+import { compareEnds } from './wire-sum.ts';
 
 /** A check that every stack must pass. */
 export type StackCheck = readonly [name: string, run: (stack: Stack) => Promise<void>];
@@ -124,8 +124,8 @@ export async function withPair<Result>(
 async function awaitSettled(client: StackClient, server: StackServer, proxy: () => ProxyBytes | undefined) {
   const look = async () => {
     await server.ask?.();
-    const [counted, served] = [client.wire(), server.wire()];
-    return { client: counted ?? mirror(served), server: served ?? mirror(counted), proxy: proxy() };
+    const counted = compareEnds(client.wire(), server.wire());
+    return { client: counted.client, server: counted.server, proxy: proxy() };
   };
   let last = await look();
   const until = performance.now() + SETTLE_TIMEOUT_MS;

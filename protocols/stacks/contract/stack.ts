@@ -135,7 +135,7 @@ export interface StackServer {
 }
 
 /** A load for a client in a process of its own: see `playSchema` of `evaluation/compare/stacks/peers/protocol.ts`. */
-export interface RemoteLoad {
+interface RemoteLoad {
   /** The planned exchanges; the same object is sent once. */
   readonly exchanges: readonly { readonly request: Packet; readonly replies: readonly Packet[] }[];
   /** Index of the first exchange. */

@@ -46,9 +46,9 @@ export type WireBytes = z.infer<typeof wireSchema>;
 
 const NOTHING: DirectionBytes = { raw: 0, tls: 0, head: 0, body: 0, messages: 0 };
 
-export const NO_BYTES: WireBytes = { connections: 0, sent: NOTHING, received: NOTHING };
+const NO_BYTES: WireBytes = { connections: 0, sent: NOTHING, received: NOTHING };
 
-/** Adds counts line by line. */
+/** Adds counts line by line; no counts are no bytes. */
 export function sumWireBytes(wires: readonly WireBytes[]): WireBytes {
   return wires.reduce((sum, wire) => combineWireBytes(sum, wire, (a, b) => a + b), NO_BYTES);
 }
@@ -95,17 +95,22 @@ interface Agreement {
   readonly hasUnread: boolean;
   /** Bytes that the connections carried, as the client's side: in both directions those that were sent. */
   readonly wire: WireBytes;
+  /** Counts of the ends; those of an end that does not count follow from the other one's. */
+  readonly client: WireBytes;
+  readonly server: WireBytes;
 }
 
 /**
  * Compares the counts of a client with those of its server. Both ends of an open connection count the same
  * bytes. An end that closes a connection does not read the other end's last bytes; they were sent, so they
- * are booked, and may be no message. Of a null end, the other one's counts are taken.
+ * are booked, and may be no message.
+ *
+ * @param counted null, like `serverCounted`, for an end that does not count
  */
 export function compareEnds(counted: WireBytes | null, serverCounted: WireBytes | null): Agreement {
   const client = counted ?? mirror(serverCounted);
   const server = serverCounted ?? mirror(counted);
-  const wire = { ...client, received: server.sent };
+  const counts = { wire: { ...client, received: server.sent }, client, server };
   const ways = [
     { way: 'client to server', out: client.sent, into: server.received, closed: server.closed ?? 0 },
     { way: 'server to client', out: server.sent, into: client.received, closed: client.closed ?? 0 },
@@ -116,21 +121,21 @@ export function compareEnds(counted: WireBytes | null, serverCounted: WireBytes 
       const isMore = line === 'raw' && out.raw < into.raw;
       if (Math.abs(out[line] - into[line]) > unread || isMore) {
         const why = `${way}: ${line} is ${out[line]} at one end, ${into[line]} at the other`;
-        return { why, hasUnread: false, wire };
+        return { why, hasUnread: false, ...counts };
       }
     }
     for (const { raw, tls, head, body } of [out, into]) {
       if (raw !== tls + head + body) {
         const why = `${way}: ${tls} tls + ${head} head + ${body} body are not ${raw} bytes`;
-        return { why, hasUnread: false, wire };
+        return { why, hasUnread: false, ...counts };
       }
     }
   }
   const hasUnread = ways.some(({ out, into }) => LINES.some((line) => out[line] !== into[line]));
-  return { hasUnread, wire };
+  return { hasUnread, ...counts };
 }
 
 /** Returns what the other end counts of the same connections. */
-export function mirror(wire: WireBytes | null): WireBytes {
+function mirror(wire: WireBytes | null): WireBytes {
   return wire === null ? NO_BYTES : { ...wire, sent: wire.received, received: wire.sent };
 }

@@ -5,16 +5,18 @@ import { readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { writeJson } from './http-server.ts';
 
 /**
- * Writes the head of a stream of server-sent events as A2A and MCP use them: one line of data, which is JSON,
- * and nothing else (HTML standard, §9.2).
+ * This module writes and reads streams of server-sent events as A2A and MCP use them: one line of data, which is
+ * JSON, and nothing else (HTML standard, §9.2).
  */
 
-export function writeEventHead(response: ServerResponse): void {
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+function writeHead(response: ServerResponse): void {
+  if (!response.headersSent)
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
 }
 
-/** Writes an event and resolves when the connection takes more. */
+/** Writes an event, behind the head if it is the first one, and resolves when the connection takes more. */
 export async function writeEvent(response: ServerResponse, data: string): Promise<void> {
+  writeHead(response);
   if (response.destroyed || response.write(`data: ${data}\n\n`)) return;
   await new Promise<void>((resolve) => {
     const go = () => {
@@ -27,7 +29,7 @@ export async function writeEvent(response: ServerResponse, data: string): Promis
 
 /** Writes the events of a stream as they come, to its end. If the client disconnects, the work behind them continues. */
 export async function writeEvents(response: ServerResponse, texts: AsyncIterable<string>): Promise<void> {
-  writeEventHead(response);
+  writeHead(response);
   for await (const text of texts) {
     if (response.destroyed) return;
     await writeEvent(response, text);

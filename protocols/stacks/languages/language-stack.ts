@@ -8,7 +8,6 @@ import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import * as z from 'zod';
 import {
   type Inbox,
-  type RemoteLoad,
   SESSION_TIMEOUT_MS,
   type Stack,
   type StackClient,
@@ -28,7 +27,7 @@ import { WireMeter } from '../meter/wire-meter.ts';
 import { findPeer, type Language } from './installation.ts';
 
 /** A stack whose two ends are written in another language. */
-export interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
+interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
   /** The carrier of its messages; over pipes, clients start the server. */
   readonly carrier: 'http1' | 'http2' | 'pipes';
   /** The two ends in each language: a module of Python, a name in Go. */
@@ -82,7 +81,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
   const connect = async (address: string, settings: StackSettings): Promise<StackClient> => {
     const peer = await LanguageProcess.of(language, purpose);
     const { session } = await peer.open({ do: 'connect', module, settings: complete(settings), address });
-    let planned: RemoteLoad['exchanges'] | undefined;
+    let planned: readonly object[] | undefined;
     return {
       async exchange(packet, signal) {
         const replies = await peer.ask({ do: 'exchange', session, packet }, signal);

@@ -4,7 +4,7 @@ import type { Stack } from '../contract/stack.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
 import { createPacketTool, describeTool, mcpHttpTraits } from '../mcp/tools.ts';
 import type { Language } from './installation.ts';
-import { createLanguageStack, type LanguageStack } from './language-stack.ts';
+import { createLanguageStack } from './language-stack.ts';
 
 /** Maximum nesting of JSON in protobuf, whose limit of a hundred levels counts each level three times. */
 const DEEPEST_PAYLOAD = 30;
@@ -39,25 +39,28 @@ export function createSdkStack(
     traits: { ...mcpHttpTraits, hasTls: false },
     addressOf: (port: number) => `http://127.0.0.1:${port}${MCP_PATH}`,
   };
-  const stacks: Readonly<Record<typeof name, LanguageStack>> = {
-    'a2a/jsonrpc': {
-      ...a2a,
-      transport: 'http1',
-      carrier: 'http1',
-      addressOf: (port) => `http://127.0.0.1:${port}`,
-    },
-    'a2a/grpc': {
-      ...a2a,
-      transport: 'grpc',
-      carrier: 'http2',
-      // A channel of gRPC has one connection, which stays.
-      traits: { ...a2a.traits, fixed: ['connections', 'keepAliveMs'] },
-      addressOf: (port) => `grpc://127.0.0.1:${port}`,
-    },
-    'mcp/http': { ...mcp, transport: 'http1', carrier: 'http1' },
-    'mcp/stdio': { ...mcp, transport: 'stdio', carrier: 'pipes' },
-  };
-  return createLanguageStack(language, stacks[name]);
+  switch (name) {
+    case 'a2a/jsonrpc':
+      return createLanguageStack(language, {
+        ...a2a,
+        transport: 'http1',
+        carrier: 'http1',
+        addressOf: (port) => `http://127.0.0.1:${port}`,
+      });
+    case 'a2a/grpc':
+      return createLanguageStack(language, {
+        ...a2a,
+        transport: 'grpc',
+        carrier: 'http2',
+        // A channel of gRPC has one connection, which stays.
+        traits: { ...a2a.traits, fixed: ['connections', 'keepAliveMs'] },
+        addressOf: (port) => `grpc://127.0.0.1:${port}`,
+      });
+    case 'mcp/http':
+      return createLanguageStack(language, { ...mcp, transport: 'http1', carrier: 'http1' });
+    case 'mcp/stdio':
+      return createLanguageStack(language, { ...mcp, transport: 'stdio', carrier: 'pipes' });
+  }
 }
 
 /** Resolves a file of the package. */

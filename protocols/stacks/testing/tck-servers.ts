@@ -1,7 +1,8 @@
+import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
 import { createBareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
 import { type AgentInterface, listInterfaces } from '../a2a/interfaces.ts';
-import { listenSdkGrpc } from '../a2a/sdk/grpc.ts';
 import { createSdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
+import { serveGrpc } from '../plain/grpc.ts';
 import { testSettings } from './settings.ts';
 import { tckCard, tckWork } from './tck-work.ts';
 
@@ -27,7 +28,11 @@ export async function bareTckServer(): Promise<TckServer> {
 
 export async function sdkTckServer(): Promise<TckServer> {
   const agent = createSdkAgent(tckCard, tckWork);
-  const grpc = await listenSdkGrpc(agent, testSettings);
+  const service = grpcService({
+    requestHandler: agent.handler,
+    userBuilder: UserBuilder.noAuthentication,
+  });
+  const grpc = await serveGrpc(A2AService, service, testSettings);
   const http = await serveSdkHttp(agent, testSettings);
   agent.setInterfaces([
     ...listInterfaces(http.url, ['JSONRPC', 'HTTP+JSON']),

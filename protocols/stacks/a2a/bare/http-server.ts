@@ -176,7 +176,7 @@ function checkContentType({ headers }: IncomingMessage): void {
  *
  * @throws MeshError with the fault `parseError`; `limit` for one that would take too much memory
  */
-export function parseBody(body: Buffer, { kept }: A2aAgent): unknown {
+function parseBody(body: Buffer, { kept }: A2aAgent): unknown {
   try {
     const options = { maxDepth: MAX_MESSAGE_DEPTH, maxBytes: kept?.mostEach, isExact: true };
     return parseForeignJson(body.toString(), options);

@@ -39,7 +39,11 @@ export const a2aGrpcSdk: Stack = meterStack({
 async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackServer, 'wire'>> {
   const wholeSeconds = () => new Date(Math.floor(Date.now() / 1000) * 1000);
   const agent = createSdkAgent(meshCard, createWork(inbox), wholeSeconds);
-  const { port, close } = await listenSdkGrpc(agent, settings);
+  const service = grpcService({
+    requestHandler: agent.handler,
+    userBuilder: UserBuilder.noAuthentication,
+  });
+  const { port, close } = await serveGrpc(A2AService, service, settings);
   const url = `127.0.0.1:${settings.advertisedPort ?? port}`;
   agent.setInterfaces([{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }]);
   return {
@@ -50,14 +54,6 @@ async function serve(inbox: Inbox, settings: StackSettings): Promise<Omit<StackS
       close();
     },
   };
-}
-
-export function listenSdkGrpc(
-  { handler: requestHandler }: ReturnType<typeof createSdkAgent>,
-  settings: StackSettings,
-): ReturnType<typeof serveGrpc> {
-  const service = grpcService({ requestHandler, userBuilder: UserBuilder.noAuthentication });
-  return serveGrpc(A2AService, service, settings);
 }
 
 /**

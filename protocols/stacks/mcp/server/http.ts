@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import type { HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
-import { estimateBytes, parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { writeEvent, writeEventHead, writeLast } from '../../http/event-stream.ts';
+import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
+import { writeEvent, writeLast } from '../../http/event-stream.ts';
 import { readRequestBody, writeJson } from '../../http/http-server.ts';
 import { createMcpError, toMcpFault } from './errors.ts';
-import { checkRevision, isLegacy, type LegacySessions, readCancelledId } from './legacy.ts';
+import { checkRevision, isLegacy, type LegacySessions } from './legacy.ts';
 import { buildErrorResponse, type McpServer } from './mcp-server.ts';
 import { type McpRequest, readRequest } from './request.ts';
 
@@ -57,14 +55,13 @@ export async function serveMcpHttp(
   try {
     const body = await readRequestBody(request, response, { most: maxBodyBytes, kept });
     if (body === undefined) return;
-    message = readRequest(parseBody(body, kept?.mostEach));
+    message = readRequest(body.toString(), kept?.mostEach);
     held = kept?.hold(estimateBytes(message));
     const { id, method } = message;
     if (sessions !== undefined && revision !== undefined) checkRevision(message, revision);
     if (sessions === undefined || !isLegacy(message, revision)) checkHeaders(request, message);
     if (id === undefined) {
-      const cancelled = readCancelledId(message);
-      if (cancelled !== undefined) calls?.cancel(cancelled);
+      calls?.notify(message);
       response.writeHead(202).end();
       return;
     }
@@ -72,10 +69,7 @@ export async function serveMcpHttp(
     // The answer could not be fetched later, so work for a client that went away ends with it, in the earlier
     // revisions, too.
     response.once('close', () => call.abort());
-    const notify = async (notification: object) => {
-      if (!response.headersSent) writeEventHead(response);
-      await writeEvent(response, JSON.stringify(notification));
-    };
+    const notify = (notification: object) => writeEvent(response, JSON.stringify(notification));
     try {
       const answer = await server.handle(message, notify, call.signal, revision);
       if (sessions !== undefined && method === 'initialize')
@@ -104,15 +98,6 @@ function readHeader({ headers }: IncomingMessage, name: string): string | undefi
 function refuse(response: ServerResponse, status: number, why: string): void {
   const answer = buildErrorResponse(undefined, createMcpError('invalidRequest', why));
   writeJson(response, status, JSON.stringify(answer));
-}
-
-function parseBody(body: Buffer, maxBytes: number | undefined): unknown {
-  try {
-    return parseForeignJson(body.toString(), { maxDepth: MAX_MESSAGE_DEPTH, maxBytes, isExact: true });
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw createMcpError('parseError', `the body is not JSON: ${toErrorMessage(error)}`);
-  }
 }
 
 /** Checks the headers that repeat fields of the body for gateways; both must agree ("Server Validation"). */

@@ -47,12 +47,6 @@ export function chooseRevision(params: unknown): string {
   return LEGACY_REVISIONS.find((known) => known === data?.protocolVersion) ?? LEGACY_REVISIONS[0];
 }
 
-/** Returns the id of the request that a notification cancels; undefined for every other message. */
-export function readCancelledId({ id, method, params }: McpRequest): string | number | undefined {
-  if (id !== undefined || method !== 'notifications/cancelled') return undefined;
-  return cancelledSchema.safeParse(params).data?.requestId;
-}
-
 /** Requests of one client that are being worked on, by their ids, so that it can cancel them. */
 export class OpenCalls {
   readonly #calls = new Map<string | number, AbortController>();
@@ -69,8 +63,11 @@ export class OpenCalls {
     if (this.#calls.get(id) === abort) this.#calls.delete(id);
   }
 
-  cancel(id: string | number): void {
-    this.#calls.get(id)?.abort();
+  /** Takes a notification, which may cancel a call. */
+  notify({ method, params }: McpRequest): void {
+    if (method !== 'notifications/cancelled') return;
+    const { success, data } = cancelledSchema.safeParse(params);
+    if (success) this.#calls.get(data.requestId)?.abort();
   }
 
   get hasOpen(): boolean {

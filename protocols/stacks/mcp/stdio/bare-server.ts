@@ -1,9 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
-import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { createMcpError } from '../server/errors.ts';
-import { OpenCalls, readCancelledId } from '../server/legacy.ts';
+import { OpenCalls } from '../server/legacy.ts';
 import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
 import { type McpRequest, readRequest } from '../server/request.ts';
 import { readJsonLines } from './lines.ts';
@@ -34,11 +30,10 @@ async function answer(
 ): Promise<void> {
   let id: McpRequest['id'];
   try {
-    const request = readRequest(parseLine(line));
+    const request = readRequest(line);
     id = request.id;
     if (id === undefined) {
-      const cancelled = readCancelledId(request);
-      if (cancelled !== undefined) calls.cancel(cancelled);
+      calls.notify(request);
       return;
     }
     const call = calls.begin(id);
@@ -51,13 +46,5 @@ async function answer(
     }
   } catch (error) {
     write(buildErrorResponse(id, error));
-  }
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return parseForeignJson(line, { maxDepth: MAX_MESSAGE_DEPTH, isExact: true });
-  } catch (error) {
-    throw createMcpError('parseError', `the line is not JSON: ${toErrorMessage(error)}`);
   }
 }
