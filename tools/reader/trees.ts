@@ -14,19 +14,20 @@ export type Forest = { roots: Uint32Array; feature: Uint8Array; left: Uint32Arra
 
 export const LEAF = 255;
 
-export function scoreForest(forest: Forest, features: ArrayLike<number>): number {
+export function scoreForest(
+  { roots, feature, left, threshold }: Forest,
+  features: ArrayLike<number>,
+): number {
   let score = 0;
-  for (const root of forest.roots) {
-    let node = root;
-    for (;;) {
-      const feature = forest.feature[node] ?? LEAF;
-      const threshold = forest.threshold[node] ?? 0;
-      if (feature === LEAF) {
-        score += threshold;
-        break;
-      }
-      node = (forest.left[node] ?? 0) + ((features[feature] ?? 0) <= threshold ? 0 : 1);
+  for (let tree = 0; tree < roots.length; tree++) {
+    let node = roots[tree] ?? 0;
+    let tested = feature[node] ?? LEAF;
+    while (tested !== LEAF) {
+      const isLeft = (features[tested] ?? 0) <= (threshold[node] ?? 0);
+      node = (left[node] ?? 0) + (isLeft ? 0 : 1);
+      tested = feature[node] ?? LEAF;
     }
+    score += threshold[node] ?? 0;
   }
   return score;
 }

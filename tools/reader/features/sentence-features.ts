@@ -41,19 +41,27 @@ type Match = { words: Int32Array; holds: Uint8Array };
 const REASONS = /\b(?:because|due to|so that|in order|since|therefore|caused?|result)/i;
 const ASIDES = /["“«(]/;
 
-/** Rows of a sentence's topic words in the vectors; -1 for others. */
-const recallRows = rememberTexts((text) =>
-  Int32Array.from(splitWords(text), ({ signs, lower }) =>
-    (signs & SIGN.stop) === 0 ? findWordRow(lower) : -1,
+/** Facts about a sentence that all questions share. */
+const recallFacts = rememberTexts((text) => ({
+  /** Rows of its topic words in the vectors, each once. */
+  rows: Int32Array.from(
+    new Set(
+      splitWords(text)
+        .map(({ signs, lower }) => ((signs & SIGN.stop) === 0 ? findWordRow(lower) : -1))
+        .filter((row) => row >= 0),
+    ),
   ),
-);
+  reasons: REASONS.test(text) ? 1 : 0,
+  asides: ASIDES.test(text) ? 1 : 0,
+}));
 
-/** Returns the distinct rows of all sentences, and for each word of a sentence its place among them, or -1. */
-function placeRows(views: readonly SentenceView[]): { rows: Int32Array; places: readonly Int32Array[] } {
+type SharedFacts = ReturnType<typeof recallFacts>;
+
+/** Returns the distinct rows of all sentences, and for each row of a sentence its place among them. */
+function placeRows(facts: readonly SharedFacts[]): { rows: Int32Array; places: readonly Int32Array[] } {
   const numbers = new Map<number, number>();
-  const places = views.map(({ text }) =>
-    recallRows(text).map((row) => {
-      if (row < 0) return -1;
+  const places = facts.map(({ rows }) =>
+    rows.map((row) => {
       const known = numbers.get(row);
       if (known !== undefined) return known;
       numbers.set(row, numbers.size);
@@ -67,7 +75,8 @@ function placeRows(views: readonly SentenceView[]): { rows: Int32Array; places: 
 export function computeSentenceFeatures(question: Question, views: readonly SentenceView[]): number[][] {
   const numbers = mapStems(question);
   const matches = views.map((view) => matchWords(view, numbers));
-  const { rows, places } = placeRows(views);
+  const facts = views.map(({ text }) => recallFacts(text));
+  const { rows, places } = placeRows(facts);
   const asked = weighQuestion(question, { numbers, matches, rows });
   const { idf, total, terms } = asked;
   const covered = matches.map(({ holds }) => sumHeld(terms, holds, idf) / total);
@@ -105,8 +114,8 @@ export function computeSentenceFeatures(question: Question, views: readonly Sent
       shape.years,
       shape.dates,
       shape.fresh,
-      REASONS.test(view.text) ? 1 : 0,
-      ASIDES.test(view.text) ? 1 : 0,
+      facts[index]?.reasons ?? 0,
+      facts[index]?.asides ?? 0,
       view.words.length,
       view.position,
       view.isHeading ? 1 : 0,
@@ -260,9 +269,7 @@ function findLargest(values: Float64Array | undefined, places: Int32Array): numb
   let largest = 0;
   if (values === undefined) return largest;
   for (let at = 0; at < places.length; at++) {
-    const place = places[at] ?? -1;
-    if (place < 0) continue;
-    const value = values[place] ?? 0;
+    const value = values[places[at] ?? 0] ?? 0;
     if (value > largest) largest = value;
   }
   return largest;
