@@ -94,8 +94,8 @@ async function run(options: CleanOptions): Promise<void> {
     return;
   }
   const found = [
-    ...batches.map(({ answers }) => `${answers}: a batch of questions with ${describeAnswers(answers)}`),
-    ...(hasRuns ? [`${directory}: the last run${formatEarlier(earlier.length)}`] : []),
+    ...batches.map(({ answers }) => `a batch of questions with ${describeAnswers(answers)}: ${answers}`),
+    ...(hasRuns ? [`the files of the last run in ${directory}${formatEarlier(earlier.length)}`] : []),
   ];
   if (options.dryRun) {
     for (const line of found) print(`would delete ${line}`);
@@ -111,7 +111,7 @@ async function run(options: CleanOptions): Promise<void> {
 
 function formatEarlier(runs: number): string {
   if (runs === 0) return '';
-  return runs === 1 ? ', and an earlier one in runs/' : `, and ${count(runs)} earlier ones in runs/`;
+  return runs === 1 ? ', and an earlier run in runs/' : `, and ${count(runs)} earlier runs in runs/`;
 }
 
 /** Counts the answers of a batch: they cost money, or time, and only a copy brings them back. */
