@@ -101,7 +101,7 @@ interface DiffLine {
 const MAX_LINES = 500;
 
 /** Compares two texts line by line; removed lines stand before added ones. */
-export function diffLines(before: string, after: string): DiffLine[] {
+function diffLines(before: string, after: string): DiffLine[] {
   return diff(splitLines(before), splitLines(after)).map(([operation, text]) => ({
     kind: operation === 0 ? 'same' : operation === 1 ? 'old' : 'new',
     text,
@@ -193,7 +193,7 @@ function findFixtures(name: string): string {
 }
 
 /** Lists the variables of a prompt, each once. */
-export function listVariables(text: string): string[] {
+function listVariables(text: string): string[] {
   return [...new Set([...text.matchAll(/\{\{(.*?)\}\}/g)].map(([, name = '']) => name.trim()))];
 }
 
@@ -201,7 +201,7 @@ export function listVariables(text: string): string[] {
 const FORMS = { answer_format: ANSWER_FORMAT, report_format: REPORT_FORMAT };
 
 /** Describes unmet expectations in words; the list is empty when there are none. */
-export function findFaults(reply: string, expectations: readonly Expectation[]): string[] {
+function findFaults(reply: string, expectations: readonly Expectation[]): string[] {
   return expectations.flatMap((expectation) => findFault(reply, expectation) ?? []);
 }
 
@@ -301,7 +301,7 @@ const expectationSchema = z.union([
 ]);
 
 /** An expectation of a reply; comparisons of texts ignore case. */
-export type Expectation = z.infer<typeof expectationSchema>;
+type Expectation = z.infer<typeof expectationSchema>;
 
 const fixtureSchema = z.strictObject({
   name: z.string().min(1).max(200),
@@ -323,7 +323,7 @@ const MAX_FIXTURES = 1000;
  *
  * @throws MeshError `config` with file and line
  */
-export function readFixtures(file: string): Fixture[] {
+function readFixtures(file: string): Fixture[] {
   const text = readUserText(file, { what: 'fixtures', maxBytes: MAX_FILE_BYTES });
   const fixtures = text.split('\n').flatMap((line, index) => {
     return line.trim() === '' ? [] : [parseJsonLine(line, fixtureSchema, `${file}:${index + 1}`)];

@@ -1,3 +1,6 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { type ModelScript, startModelServer } from '@gaia-mesh/tools/fixtures/model-server.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -175,5 +178,138 @@ describe('prompt-test', () => {
 
     expect(code).toBe(1);
     expect(stderr).toContain('bad key');
+  });
+});
+
+const shipped = readdirSync(path.join(codeFolder, 'config', 'prompt-fixtures')).filter((name) =>
+  name.endsWith('.jsonl'),
+);
+/** Prompts of the pipeline's steps, whose replies are numbers of the document's parts. */
+const WITHOUT = ['search', 'extract', 'triple', 'reason'];
+
+describe('the fixtures that ship', () => {
+  test('are there for every prompt of a role (REQ-081)', () => {
+    const prompts = readdirSync(path.join(codeFolder, 'config', 'prompts'))
+      .filter((name) => name !== 'README.md')
+      .map((name) => path.basename(name, '.md'))
+      .filter((name) => !WITHOUT.includes(name));
+
+    expect(shipped.map((name) => path.basename(name, '.jsonl')).sort()).toEqual(prompts.sort());
+  });
+
+  test.each(shipped)('%s fills in all variables of its prompt, and no others', async (name) => {
+    const prompt = path.basename(name, '.jsonl');
+    const same = path.join(codeFolder, 'config', 'prompts', `${prompt}.md`);
+    const { code, stderr, server } = await promptTest([{ content: 'a reply' }], [prompt, '--with', same]);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(server.requests.length).toBeGreaterThan(3);
+    for (const { messages } of server.requests) expect(messages).toHaveLength(2);
+  });
+});
+
+interface TriedCase {
+  readonly reply: string;
+  /** The reply to the changed prompt, if it is another. */
+  readonly changed?: string;
+  readonly expect: readonly object[];
+}
+
+/** Tries the prompt of the route with a fixture for each case, whose model gives the reply of the case to both prompts. */
+async function tryCases(cases: readonly TriedCase[], ...words: readonly string[]) {
+  const fixtures = writtenFile(
+    temporaryFolder(),
+    'cases.jsonl',
+    cases
+      .map((one, at) => ({
+        name: `case ${at}`,
+        variables: { question: `Case ${at}.`, tools: '', prior: '' },
+        expect: one.expect,
+      }))
+      .map((fixture) => JSON.stringify(fixture))
+      .join('\n'),
+  );
+  const script: ModelScript = ({ messages }) => {
+    const { reply = '', changed = reply } =
+      cases[Number(/Case (\d+)\./.exec(messages[1]?.content ?? '')?.[1])] ?? {};
+    return { content: messages[0]?.content.includes('a wise one') ? changed : reply };
+  };
+  return promptTest(script, ['route', '--with', CHANGED, '--fixtures', fixtures, ...words]);
+}
+
+test('a reply is held to each expectation, and every one that is not met is said', async () => {
+  const json = '{"type": "web", "steps": [{"uses": []}], "done": null}';
+  const cases: readonly [readonly object[], string, readonly string[]][] = [
+    [[{ contains: 'Heron' }], 'a heron', []],
+    [[{ contains: 'heron' }], 'a crow', ['does not contain "heron"']],
+    [[{ excludes: 'heron' }], 'a crow', []],
+    [[{ excludes: 'Heron' }], 'a heron', ['contains "Heron"']],
+    [[{ matches: '^final answer:\\s*\\d+$' }], 'FINAL ANSWER: 42', []],
+    [[{ matches: '^\\d+$' }], '42 km', ['does not match /^\\d+$/']],
+    [[{ field: 'type', equals: 'web' }], json, []],
+    [[{ field: 'steps.0.uses', equals: [] }], json, []],
+    [[{ field: 'done', equals: null }], json, []],
+    [[{ field: 'type', equals: 'math' }], json, ['type is "web", expected "math"']],
+    [[{ field: 'steps.1.uses', equals: [] }], json, ['steps.1.uses is not there, expected []']],
+    [[{ field: 'toString', equals: 'x' }], json, ['toString is not there, expected "x"']],
+    [[{ field: 'type', equals: 'web' }], `Sure:\n\`\`\`json\n${json}\n\`\`\``, []],
+    [[{ field: 'type', equals: 'web' }], 'web', ['is not JSON, so it has no type']],
+    [
+      [{ contains: 'heron' }, { contains: 'crow' }, { excludes: 'crow' }],
+      'crow',
+      ['does not contain "heron"', 'contains "crow"'],
+    ],
+  ];
+  const { stdout } = await tryCases(
+    cases.map(([expected, reply]) => ({ reply, expect: expected })),
+    '--json',
+  );
+
+  const { results } = JSON.parse(stdout) as { results: { new: { reply: string; faults: string[] } }[] };
+  expect(results.map((one) => [one.new.reply, one.new.faults])).toEqual(
+    cases.map(([, reply, faults]) => [reply, faults]),
+  );
+});
+
+test('replies are compared line by line, removed lines before added ones, as far as anybody reads', async () => {
+  const long = Array.from({ length: 700 }, (_, i) => `line ${i}`).join('\n');
+  const cases: readonly [string, string, readonly string[]][] = [
+    ['a\nb\nc', 'a\nx\nc', ['    a', '  - b', '  + x', '    c']],
+    ['a\nc', 'a\nb\nc', ['    a', '  + b', '    c']],
+    ['a\nb\nc', 'a\nc', ['    a', '  - b', '    c']],
+    ['a', 'b', ['  - a', '  + b']],
+    [long, `${long}!`, [...long.split('\n', 500).map((line) => `    ${line}`), '    [200 more lines]']],
+  ];
+  const expected = [{ excludes: 'none of it' }];
+  const { stdout } = await tryCases(cases.map(([reply, changed]) => ({ reply, changed, expect: expected })));
+
+  const parts = stdout.trimEnd().split('\n\n').slice(1);
+  expect(parts).toEqual(cases.map(([, , lines], at) => [`case ${at}`, ...lines].join('\n')));
+});
+
+describe('a file of fixtures', () => {
+  const good = { name: 'a', variables: {}, expect: [{ contains: 'b' }] };
+
+  test.each([
+    ['that is no JSON', '{"name":', ':1: not JSON'],
+    ['without anything expected', JSON.stringify({ ...good, expect: [] }), ':1: expect'],
+    ['with an unknown expectation', JSON.stringify({ ...good, expect: [{ like: 'b' }] }), ':1: expect.0'],
+    [
+      'with a pattern that is none',
+      JSON.stringify({ ...good, expect: [{ matches: '(' }] }),
+      'no regular expression',
+    ],
+    ['with an unknown key', JSON.stringify({ ...good, variable: {} }), 'variable'],
+    ['with a mistake on a later line', `${JSON.stringify(good)}\n\n{}`, ':3: name'],
+    ['without a fixture', '\n', 'it has no fixtures'],
+    ['that is not there', undefined, 'there is no such file'],
+  ])('%s is refused, with file and line', async (_, text, message) => {
+    const file = path.join(temporaryFolder(), 'fixtures.jsonl');
+    if (text !== undefined) writeFileSync(file, text);
+    const { code, stderr } = await callCli(['prompt-test', 'route', '--with', CHANGED, '--fixtures', file]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('fixtures.jsonl');
+    expect(stderr).toContain(message);
   });
 });
