@@ -17,8 +17,14 @@ const ID = /\b(?:MP|SV|RA|OV|REQ)-\d+[a-g]?\b/g;
 const RANGE = /\b(MP|SV|RA|OV|REQ)-(\d+)\s*(?:\.\.|…|to|–|-)\s*(?:\1-)?(\d+)\b/g;
 const SOURCE_FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'config', 'scripts', 'lab'];
 
-/** Returns every requirement of the page with the tests that name it. */
-export function findRequirementTests(root: string, page: string): RequirementTests[] {
+/** Returns the page with a new third column, which names the tests of each requirement, and the requirements without any. */
+export function fillRequirementsPage(root: string, page: string) {
+  const requirements = findRequirementTests(root, page);
+  const open = requirements.filter(({ tests }) => tests.length === 0).map(({ id }) => id);
+  return { page: withTests(page, requirements), requirements: requirements.length, open };
+}
+
+function findRequirementTests(root: string, page: string): RequirementTests[] {
   const byId = new Map<string, { file: string; title: string }[]>();
   for (const file of listTestFiles(root)) {
     for (const title of findTitles(readFileSync(path.join(root, file), 'utf8'))) {
@@ -35,8 +41,7 @@ export function findRequirementTests(root: string, page: string): RequirementTes
   }));
 }
 
-/** Returns the page with a new third column; people write the first two. */
-export function withTests(page: string, requirements: readonly RequirementTests[]): string {
+function withTests(page: string, requirements: readonly RequirementTests[]): string {
   const byId = new Map(requirements.map((requirement) => [requirement.id, requirement]));
   return page
     .split('\n')
@@ -90,14 +95,14 @@ function listTestFiles(root: string): string[] {
 }
 
 /** Finds the titles of tests and of their groups. */
-export function findTitles(source: string): string[] {
+function findTitles(source: string): string[] {
   const call =
     /\b(?:test|it|describe)(?:\.\w+(?:\((?:[^()]|\([^()]*\))*\))?)*\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
   const each = /[\]),]\s*\)\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/gs;
   return [call, each].flatMap((pattern) => [...source.matchAll(pattern)].map(([, , title = '']) => title));
 }
 
-export function findIds(title: string): Set<string> {
+function findIds(title: string): Set<string> {
   const ids = new Set(title.match(ID) ?? []);
   for (const [, prefix = '', first = '', last = ''] of title.matchAll(RANGE)) {
     for (let number = Number(first); number <= Number(last); number++) {
@@ -106,7 +111,7 @@ export function findIds(title: string): Set<string> {
   }
   // In "RA-30–34, 38, 40", numbers after a comma belong to the id before it.
   for (const [, prefix = '', first = '', rest = ''] of title.matchAll(
-    /\b(MP|SV|RA|OV|REQ)-(\d+)((?:,\s*\d+)+)\b/g,
+    /\b(MP|SV|RA|OV|REQ)-(\d+)(?:[–-]\d+)?((?:,\s*\d+)+)\b/g,
   )) {
     for (const number of rest.match(/\d+/g) ?? []) ids.add(`${prefix}-${number.padStart(first.length, '0')}`);
   }

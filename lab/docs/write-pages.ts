@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { listMeasuredPages, markAge } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatMetricsPage } from './metrics-page.ts';
-import { findRequirementTests, withTests } from './requirements-page.ts';
+import { fillRequirementsPage } from './requirements-page.ts';
 
 writeFileSync(path.join(codeFolder, 'docs', 'metrics.md'), formatMetricsPage());
 
@@ -14,11 +14,7 @@ for (const [name, { subject }] of listMeasuredPages()) {
 }
 
 const requirementsFile = path.join(codeFolder, 'lab', 'docs', 'requirements.md');
-const page = readFileSync(requirementsFile, 'utf8');
-const requirements = findRequirementTests(codeFolder, page);
-writeFileSync(requirementsFile, withTests(page, requirements));
-const open = requirements.filter(({ tests }) => tests.length === 0).map(({ id }) => id);
-console.error(
-  `${requirements.length - open.length} of ${requirements.length} requirements are held by a test`,
-);
+const { page, requirements, open } = fillRequirementsPage(codeFolder, readFileSync(requirementsFile, 'utf8'));
+writeFileSync(requirementsFile, page);
+console.error(`${requirements - open.length} of ${requirements} requirements are held by a test`);
 if (open.length > 0) console.error(`without: ${open.join(', ')}`);

@@ -26,7 +26,7 @@ const mutantSchema = z.strictObject({
 type Mutant = z.infer<typeof mutantSchema>;
 
 /** Returns the bugs of the table, each in code that keeps a promise which only tests with real processes hold. */
-export function readMutants(): readonly Mutant[] {
+function readMutants(): readonly Mutant[] {
   const lines = readFileSync(path.join(import.meta.dirname, 'mutants.jsonl'), 'utf8')
     .trimEnd()
     .split('\n');
@@ -38,7 +38,7 @@ export function readMutants(): readonly Mutant[] {
  *
  * @throws Error when the place does not exist, or exists more than once
  */
-export function plantMutant({ file, find, put }: Mutant, whole: string): string {
+function plantMutant({ file, find, put }: Mutant, whole: string): string {
   const places = whole.split(find).length - 1;
   if (places !== 1) throw new Error(`${file}: expected one place for a bug, found ${places}: ${find}`);
   return whole.replace(find, () => put);

@@ -1,7 +1,10 @@
 import path from 'node:path';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
+import { parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
+import { measureAdapters, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import {
   buildComparisonPart,
@@ -9,19 +12,23 @@ import {
   formatComparison,
   formatComparisonMarkdown,
 } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
+import { loadRecording } from '@gaia-mesh/evaluation/compare/recording.ts';
 import { chooseResultFolder } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { describeMaking } from '@gaia-mesh/evaluation/plan/making.ts';
 import { fillPage } from '@gaia-mesh/evaluation/report/page-html.ts';
+import { loadChosenAdapters } from '@gaia-mesh/evaluation/teams/user-options.ts';
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatJson, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
+import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
+import { adapterNames } from '@gaia-mesh/protocols/registry.ts';
 import type { Command } from 'commander';
 import { EXIT } from '../command-line/exit-code.ts';
 import { handleInterrupt } from '../command-line/interruptible.ts';
 import { defineOptions } from '../command-line/options.ts';
+import { useTemporaryFolder } from '../command-line/temporary-folder.ts';
 import { openWatch } from '../command-line/watching.ts';
-import { planAdapters } from '../compare/adapter-plan.ts';
-import { type CompareOptions, compareTable } from '../compare/compare-options.ts';
+import { type CompareOptions, type ComparisonPlan, compareTable } from '../compare/compare-options.ts';
 import { parseDemands } from '../compare/demands.ts';
 
 export function defineCompare(command: Command): void {
@@ -85,6 +92,39 @@ async function run(given: CompareOptions): Promise<void> {
   } finally {
     await watch?.close();
   }
+}
+
+/** Budget of a comparison of adapters; that of stacks depends on their number. */
+const DEFAULT_BUDGET_S = 75;
+
+/** Plans a comparison of adapters on the same recorded packets. */
+async function planAdapters(options: CompareOptions): Promise<ComparisonPlan> {
+  const { invocations, rounds, margin, seed, maxAgents, budget = DEFAULT_BUDGET_S } = options;
+  const network = parseNetwork(options.network ?? 'none') ?? null;
+  const adapters = await loadChosenAdapters(options.adapters ?? adapterNames);
+  const recording = await loadRecording(options.recording);
+  const [baseline, ...others] = adapters;
+  if (baseline === undefined) throw new MeshError('usage', '--adapters: expected a name, e.g. json,msgpack');
+  const arms = [baseline, ...others] as const;
+  return {
+    page: 'docs/results/comparison.md',
+    arms,
+    facts: { kind: 'adapters', baseline: baseline.name, run_id: recording.header.run_id, network },
+    compare: ({ feed, ...running }) =>
+      useTemporaryFolder('compare', async (workspaces) => {
+        const design = { invocations, rounds, budgetMs: 1000 * budget };
+        const onBlock = createComparisonListener(
+          feed,
+          recording,
+          arms.map(({ name }) => ({ name, sample: sampleAdapter })),
+        );
+        return measureAdapters(
+          recording,
+          { arms, design, margin: margin / 100, maxAgents, seed, network, workspaces },
+          { ...running, onBlock },
+        );
+      }),
+  };
 }
 
 async function planStacks(names: readonly string[], options: CompareOptions) {

@@ -201,7 +201,7 @@ type Judged = Pick<
  * question is left out: its attempt was chosen because it was wrong, so that another one would be right more often even without a
  * record. All records are one family of comparisons.
  */
-export function computeGapEffects(
+function computeGapEffects(
   records: readonly StoredGapRecord[],
   attempts: readonly Judged[],
 ): ReadonlyMap<number, GapEffect> {

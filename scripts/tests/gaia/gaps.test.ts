@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openStore } from '@gaia-mesh/evaluation/store/open-store.ts';
-import { sampleGapRecord } from '@gaia-mesh/evaluation/store/testing/samples.ts';
+import { sampleAttempt, sampleGapRecord } from '@gaia-mesh/evaluation/store/testing/samples.ts';
+import { formatHint } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import { describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
 import { temporaryFolder } from '../../testing/cli.ts';
@@ -103,5 +104,56 @@ describe('gaia gaps', () => {
     writeFileSync(path.join(folder, 'letter.txt'), 'Dear Zoë,');
     const letter = await callCli(['gaia', 'gaps', '--store', 'letter.txt'], { cwd: folder });
     expect([letter.code, letter.stderr]).toEqual([1, expect.stringContaining('is not a store of Gaia Mesh')]);
+  });
+});
+
+describe('the effect of a record', () => {
+  const HINT = sampleGapRecord({ pattern: 'a hint' });
+
+  /** Returns the effect of the hint by the store of these attempts, in their order; the record may come from one of them. */
+  async function effectOf(
+    attempts: readonly (readonly [taskId: string, correct: boolean, isWithHint: boolean])[],
+    from: string | null = null,
+  ) {
+    const file = path.join(temporaryFolder(), 'kept.sqlite');
+    const store = await openStore(file, { warn: (text) => expect(text).toBe('') });
+    for (const [index, [task_id, correct, isWithHint]] of attempts.entries()) {
+      const pm_brief = isWithHint ? `Hint 1\n${formatHint(HINT)}` : '';
+      const resolution_type = correct ? 'correct' : 'retrieval_failure';
+      await store.recordAttempt(
+        sampleAttempt({
+          ...{ attempt_id: `a${index}`, task_id, question: `What is ${task_id}?` },
+          ...{ correct, resolution_type, pm_brief },
+        }),
+      );
+    }
+    await store.addGapRecord(HINT, { attempt_id: from, question: '', answers: [] });
+    await store.close();
+    const { stdout, stderr } = await callCli(['gaia', 'gaps', '--store', file, '--json']);
+    expect(stderr).toBe('');
+    return JSON.parse(stdout).records[0].effect;
+  }
+
+  test('that mended ten questions is shown, with its interval', async () => {
+    const mended = Array.from({ length: 10 }, (_, i) => `q${i}`);
+    const effect = await effectOf(
+      mended.flatMap((id) => [[id, false, false] as const, [id, true, true] as const]),
+    );
+
+    expect(effect).toMatchObject({ questions: 10, right_without: 0, right_with: 10, verdict: 'better' });
+    expect(effect.low).toBeGreaterThan(0);
+  });
+
+  test('that mended two cannot be told, and the question that it was made from does not count', async () => {
+    const own = [['own', false, false] as const, ['own', true, true] as const];
+    const others = ['x', 'y'].flatMap((id) => [[id, false, false] as const, [id, true, true] as const]);
+
+    expect(await effectOf([...own, ...others], 'a0')).toMatchObject({
+      questions: 2,
+      difference: 1,
+      verdict: 'cannot tell',
+    });
+    expect(await effectOf(own, 'a0')).toBeNull();
+    expect(await effectOf([['x', true, true]])).toBeNull();
   });
 });
