@@ -188,13 +188,13 @@ describe('an adapter of one’s own', () => {
 
   test('that does not conform is not compared', async () => {
     const file = adapterFile('careless', 'JSON.parse(text.slice(1))');
-    const run = await runCli(['compare', '--adapters', `json,${file}`]);
+    const run = await callCli(['compare', '--adapters', `json,${file}`]);
     expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('does not conform') });
   });
 
   test('needs a name of its own', async () => {
     const file = adapterFile('json', 'parsePacket(parseJsonText(text.slice(1)))');
-    const run = await runCli(['compare', '--adapters', `msgpack,${file}`]);
+    const run = await callCli(['compare', '--adapters', `msgpack,${file}`]);
     expect(run).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is an adapter json already'),

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { runCli, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { temporaryFolder } from '../../testing/cli.ts';
 
 const reportSchema = z.object({
   conforms: z.boolean(),
@@ -35,7 +36,7 @@ export const broken = { name: 'broken', open: () => ({ encode, decode, headerSiz
 }
 
 async function failuresOf(file: string, ...options: readonly string[]) {
-  const { code, stdout, stderr } = await runCli(['conformance', file, '--json', ...options]);
+  const { code, stdout, stderr } = await callCli(['conformance', file, '--json', ...options]);
   const { conforms, failed } = reportSchema.parse(JSON.parse(stdout));
   expect({ code, conforms, stderr }).toEqual({ code: 1, conforms: false, stderr: '' });
   for (const { reason } of failed) expect(reason.length).toBeLessThan(2500);
@@ -44,15 +45,15 @@ async function failuresOf(file: string, ...options: readonly string[]) {
 
 describe('conformance', () => {
   test('of an adapter that ships with the project is whole', async () => {
-    const run = await runCli(['conformance', 'msgpack', '--json']);
+    const run = await callCli(['conformance', 'msgpack', '--json']);
     expect(run.code, run.stderr).toBe(0);
     expect(JSON.parse(run.stdout)).toMatchObject({ adapter: 'msgpack', conforms: true, failed: [] });
   });
 
   test('of a file that is none says what is expected', async () => {
-    const missing = await runCli(['conformance', './nothing.ts']);
+    const missing = await callCli(['conformance', './nothing.ts']);
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
-    const other = await runCli(['conformance', path.join(codeFolder, 'core', 'contracts', 'limits.ts')]);
+    const other = await callCli(['conformance', path.join(codeFolder, 'core', 'contracts', 'limits.ts')]);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('exports no adapter') });
   });
 });
@@ -103,7 +104,7 @@ describe('conformance ends whatever the adapter does', () => {
 
   test('hangs when it is loaded', async () => {
     const file = brokenAdapter({ loading: 'for (;;) {}' });
-    const run = await runCli(['conformance', file, '--timeout', '2']);
+    const run = await callCli(['conformance', file, '--timeout', '2']);
     expect(run.code).toBe(2);
     expect(run.stderr).toBe(`gaia-mesh: ${file} was not loaded: it took longer than 2 s\n`);
   });

@@ -18,10 +18,11 @@ beforeAll(async () => {
 /** One pass of each adapter is a sample; verdicts are not the subject. */
 const ONCE = ['--invocations', '1', '--rounds', '1', '--budget', '20', '--json'];
 
-async function replay(file: string, adapters: readonly string[]) {
+/** Plays a recording by the built command, whose processes start as a user's do; in this process where it will be refused. */
+async function replay(file: string, adapters: readonly string[], start = runCli) {
   const folder = temporaryFolder();
   const names = ['--adapters', adapters.join(',')];
-  return runCli(['compare', '--recording', file, ...names, ...ONCE, '--out', folder]);
+  return start(['compare', '--recording', file, ...names, ...ONCE, '--out', folder]);
 }
 
 describe('a recording that is played again', () => {
@@ -46,7 +47,7 @@ describe('a recording that is played again', () => {
       [file, 'notes.tar.gz'],
       [`${file}.missing`, 'there is no such file'],
     ] as const) {
-      const run = await replay(name, ['json']);
+      const run = await replay(name, ['json'], callCli);
       expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) });
     }
   });
@@ -62,7 +63,7 @@ test('the parts of a task’s time sum to its time', () => {
 });
 
 test('a recording of more agents than are allowed starts none of them', async () => {
-  const run = await runCli(['compare', '--recording', archive, '--max-agents', '3']);
+  const run = await callCli(['compare', '--recording', archive, '--max-agents', '3']);
   expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('the recording has 4 agents') });
   expect(run.stderr).toContain('--max-agents 4 allows them');
 });

@@ -53,7 +53,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
 
   test('take the place of a tool that ships', async () => {
     const args = ['bench', '--tool', 'search=./skim.ts', ...options, '--out', 'tool'];
-    const { code, stdout, stderr } = await runCli(args, { cwd: folder });
+    const { code, stdout, stderr } = await callCli(args, { cwd: folder });
 
     expect(code, stderr).toBe(0);
     const { agents } = JSON.parse(stdout);
@@ -75,7 +75,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
 
   test.each(['docqa', 'queue'])('play the scenario %s that the guide shows', async (team) => {
     const args = ['bench', '--team', `${team}.yaml`, ...options, '--out', team];
-    const { code, stdout, stderr } = await runCli(args, { cwd: folder });
+    const { code, stdout, stderr } = await callCli(args, { cwd: folder });
 
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ team, status: 'answered', ledger: { balanced: true } });
@@ -102,7 +102,7 @@ describe('adapter, tool and engine in files of the user’s', () => {
       '--tool',
       '0=broken.ts',
     ];
-    const { code, stdout } = await runCli([...args, '--out', 'a.jsonl'], { cwd: folder });
+    const { code, stdout } = await callCli([...args, '--out', 'a.jsonl'], { cwd: folder });
 
     expect(code).toBe(0);
     expect(stdout).toContain('the user says why');
