@@ -212,16 +212,6 @@ describe('installed in an empty folder', () => {
     expect(stdout).toMatch(/\S/);
   });
 
-  test('it finds its teams and tasks', async () => {
-    // Adapters, tools, engines and prompts were used by the runs before.
-    const kinds = ['teams', 'tasks'];
-    const lists = await Promise.all(kinds.map((kind) => runCli(['list', kind, '--json'], user)));
-    for (const [index, { code, stdout, stderr }] of lists.entries()) {
-      expect(code, stderr).toBe(0);
-      expect(JSON.parse(stdout), kinds[index]).not.toEqual([]);
-    }
-  });
-
   test('adapter, tool and engine of the user’s load from files beside it', async () => {
     const cwd = path.join(app, 'own');
     mkdirSync(cwd);
