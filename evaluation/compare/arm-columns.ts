@@ -71,8 +71,6 @@ export function createVerdictColumns(metric: Metric): Column<ComparedArm>[] {
   ];
 }
 
-export const timeVerdict: readonly Column<ComparedArm>[] = createVerdictColumns('time');
-
 /** The ratio of another metric to the baseline, with a mark for its verdict. */
 export function createRatioColumns(metric: Metric, header?: string): Column<ComparedArm>[] {
   return [

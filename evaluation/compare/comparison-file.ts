@@ -355,7 +355,6 @@ export type TeamsComparison = z.infer<typeof teamsSchema>;
 /** A comparison of what carries the same traffic. */
 export type TrafficComparison = AdaptersComparison | StacksComparison;
 export type ComparedArm = z.infer<typeof armSchema>;
-export type AdapterArm = z.infer<typeof adapterArmSchema>;
 export type StackArm = z.infer<typeof stackArmSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
 /** The verdict on right answers. */

@@ -86,7 +86,7 @@ test('leaves out an arm whose first round does not fit, and keeps the others', a
   const play: Simulated['play'] = async (arm, plan) => (arm === 'b' ? hang(arm, plan) : undefined);
   const { counts, failed, seen } = await run({ play, budgetMs: 150 });
   expect(Object.keys(counts)).toEqual(['a', 'c']);
-  expect(failed).toEqual(['b: a first round does not fit into its share of 0 s: give a longer --budget']);
+  expect(failed).toEqual(['b: a first round does not fit into its share of 0 s: give --budget 1 or more']);
   expect(seen.alive).toBe(0);
 });
 

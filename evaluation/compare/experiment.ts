@@ -2,8 +2,9 @@ import os from 'node:os';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
+import { MIN_INVOCATIONS } from '../statistics/levels.ts';
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
-import { listBudgetWarnings, listMachineWarnings } from './machine-warnings.ts';
+import { listBudgetWarnings, listMachineWarnings, watchOthers } from './machine-warnings.ts';
 
 /** One run of one arm within a round. */
 interface Turn {
@@ -150,6 +151,7 @@ export class Experiment<Result extends WithRounds> {
     const { design } = this.#plan;
     const { onBlock, signal } = this.#context;
     const loadBefore = os.loadavg()[0] ?? 0;
+    const countOthersMs = watchOthers();
     this.#startMs = performance.now();
     let stopped: MeasuredArms<Result>['stopped'] = 'invocations';
     for (let block = 0; block < design.invocations; block++) {
@@ -180,7 +182,7 @@ export class Experiment<Result extends WithRounds> {
       machine: this.#machine,
       warnings: [
         ...listBudgetWarnings(design, this.#nullArm, elapsedMs),
-        ...listMachineWarnings(this.#machine, { loadBefore, cores: os.availableParallelism(), elapsedMs }),
+        ...listMachineWarnings(this.#machine, { loadBefore, othersMs: countOthersMs(), elapsedMs }),
       ],
     };
   }
@@ -267,9 +269,10 @@ export class Experiment<Result extends WithRounds> {
   /** Leaves an arm out from now on. Without the baseline the experiment ends. */
   #leaveOut(slots: readonly Slot<Result>[], { arm, error }: Failure<Result>): Slot<Result>[] {
     const { arms, design } = this.#plan;
+    const budgetS = design.budgetMs / 1000;
     const why =
       error?.message ??
-      `a first round does not fit into its share of ${formatDecimals(design.budgetMs / 1000, 0)} s: give a longer --budget`;
+      `a first round does not fit into its share of ${formatDecimals(budgetS, 0)} s: give --budget ${Math.ceil(MIN_INVOCATIONS * budgetS)} or more`;
     if (arm.name === arms[0].name)
       throw new MeshError(error?.code ?? 'agent', `the baseline failed: ${arm.name}: ${why}`, {
         cause: error,
@@ -374,10 +377,5 @@ function trimRounds<Result extends WithRounds>(
  * that the lasting properties of a process are drawn again in every round.
  */
 export function drawRound(arms: readonly string[], baseline: string, random: Random): Turn[] {
-  if (!arms.includes(baseline)) {
-    throw new MeshError('usage', `expected the baseline among ${arms.join(', ')}, got ${baseline}`);
-  }
-  const repeated = arms.find((arm, index) => arms.indexOf(arm) !== index);
-  if (repeated !== undefined) throw new MeshError('usage', `expected each arm once, got ${repeated} twice`);
   return random.shuffle([...arms.map((arm) => ({ arm, isNull: false })), { arm: baseline, isNull: true }]);
 }

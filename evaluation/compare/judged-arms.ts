@@ -19,12 +19,13 @@ type ArmFigures = Pick<ComparedArm, 'name' | 'invocations' | 'wire_bytes' | 'sam
 type Judged = ReturnType<typeof judgeComparisons>[number];
 
 /**
- * Compares each arm with the baseline, which is the first, and the baseline with itself.
+ * Compares each arm of an experiment with the baseline, which is the first, and the baseline with itself.
  *
  * @param again samples of the baseline's second arm
  * @param margin ratios within 1 / (1 + margin) to 1 + margin count as equal
  */
 export function judgeArms<Own extends ArmFigures>(
+  measured: MeasuredArms<unknown>,
   arms: readonly [Own, ...Own[]],
   again: Samples,
   margin: number,
@@ -44,6 +45,7 @@ export function judgeArms<Own extends ArmFigures>(
     saturated: verdicts.saturated[index] ?? null,
   });
   return {
+    ...describeExperiment(measured),
     baseline: baseline.name,
     margin,
     null_test: { ...pick(others.length), samples_us: again },
@@ -101,8 +103,13 @@ function judgeBytes(baseline: number, other: number) {
   return { ratio, low: ratio, high: ratio, verdict };
 }
 
+/** Rounds to a tenth of a microsecond, below which clocks have no meaning. */
+export function roundSamples(samples: readonly (readonly number[])[]): number[][] {
+  return samples.map((own) => own.map((us) => Math.round(us * 10) / 10));
+}
+
 /** Describes how the experiment went, for the file. */
-export function describeExperiment({ machine, lost, ...measured }: MeasuredArms<unknown>) {
+function describeExperiment({ machine, lost, ...measured }: MeasuredArms<unknown>) {
   return {
     schema_version: COMPARISON_VERSION,
     measured_at: new Date().toISOString(),
@@ -121,9 +128,4 @@ export function describeExperiment({ machine, lost, ...measured }: MeasuredArms<
     warnings: measured.warnings,
     failed: measured.failed,
   };
-}
-
-/** Rounds to a tenth of a microsecond, below which clocks have no meaning. */
-export function roundSamples(samples: readonly (readonly number[])[]): number[][] {
-  return samples.map((own) => own.map((us) => Math.round(us * 10) / 10));
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { listMachineWarnings } from './machine-warnings.ts';
 
-const QUIET = { load: 1, stealMs: 0, throttledMs: null, availableBytes: 4e9 };
-const setting = { loadBefore: 0.3, cores: 2, elapsedMs: 1000 };
+const QUIET = { stealMs: 0, throttledMs: null, availableBytes: 4e9 };
+const setting = { loadBefore: 0.3, othersMs: 100, cores: 2, elapsedMs: 1000 };
 
 test('a machine that had nothing else to do is not warned of', () => {
   expect(listMachineWarnings([QUIET, QUIET], setting)).toEqual([]);
@@ -10,7 +10,12 @@ test('a machine that had nothing else to do is not warned of', () => {
 
 test.each([
   ['was busy before', [QUIET], { ...setting, loadBefore: 1.5 }, '1.5 processes wanted one of 2 cores'],
-  ['is busy', [QUIET, { ...QUIET, load: 9 }], setting, 'busy during the measurement: up to 9.0 processes'],
+  [
+    'is busy',
+    [QUIET],
+    { ...setting, othersMs: 600 },
+    'busy during the measurement: other programs took 30.0 % of',
+  ],
   ['shares its host', [{ ...QUIET, stealMs: 100 }], setting, 'gave 5.0 % of the cores'],
   ['is throttled', [{ ...QUIET, throttledMs: 500 }], setting, 'throttled for 25.0 %'],
   ['has no memory left', [{ ...QUIET, availableBytes: 100 * 2 ** 20 }], setting, '100 MB were left'],

@@ -3,6 +3,17 @@ import { judgeArms } from '../compare/judged-arms.ts';
 
 const none = { time: [], cpu: [], first: [], saturated: [] };
 
+const measured = {
+  invocations: new Map(),
+  nullArm: [],
+  failed: [],
+  lost: 0,
+  stopped: 'invocations',
+  elapsedMs: 1,
+  machine: [],
+  warnings: [],
+} as const;
+
 /** Compares the bytes of two arms without times. */
 function compareBytes(baseline: number, other: number) {
   const [a, b] = [baseline, other].map((wire_bytes) => ({
@@ -12,7 +23,7 @@ function compareBytes(baseline: number, other: number) {
     samples_us: none,
   }));
   if (a === undefined || b === undefined) throw new Error('there are two');
-  return judgeArms([a, b], none, 0.05).arms[1]?.vs_baseline?.bytes;
+  return judgeArms(measured, [a, b], none, 0.05).arms[1]?.vs_baseline?.bytes;
 }
 
 it('compares bytes to the byte', () => {

@@ -2,9 +2,6 @@ import { adjustHolm } from './inference/holm.ts';
 import { computeStudentQuantile } from './inference/student.ts';
 import { computeTail, MIN_INVOCATIONS, type SampleComparison } from './levels.ts';
 
-/** Ratios within 1/1.05 to 1.05 count as equal by default. */
-export const DEFAULT_MARGIN = 0.05;
-
 /** Probability of calling any difference if there is none, and of calling any pair equivalent that is not. */
 const ALPHA = 0.05;
 /** Probability of calling a true difference of the detectable size, and of showing a true equality after the needed invocations. */
@@ -51,14 +48,14 @@ type NullArm = Pick<SampleComparison, 'ratio' | 'low' | 'high'>;
 export function judgeComparisons(
   comparisons: readonly SampleComparison[],
   {
-    margin = DEFAULT_MARGIN,
+    margin,
     nullArm,
   }: {
-    /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent; 0.05 by default. */
-    readonly margin?: number;
+    /** Ratios within 1 / (1 + margin) to 1 + margin count as equivalent. */
+    readonly margin: number;
     /** The ratio of the baseline to itself, measured as one more arm of the same rounds. */
     readonly nullArm?: NullArm | undefined;
-  } = {},
+  },
 ): JudgedComparison[] {
   if (!(margin > 0 && margin < Infinity)) throw new RangeError(`expected a margin above 0, got ${margin}`);
   const differs = adjustHolm(comparisons.map(({ pValue }) => pValue));

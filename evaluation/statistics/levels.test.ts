@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_MARGIN, judgeComparisons } from './level-verdicts.ts';
+import { judgeComparisons } from './level-verdicts.ts';
 import { compareNestedSamples, MIN_INVOCATIONS } from './levels.ts';
 import { compareLevels } from './testing/compare-levels.ts';
+
+/** Ratios within 1/1.05 to 1.05 count as equal. */
+const margin = 0.05;
 
 /** An invocation a value, each of its rounds a little around it. */
 const invocations = (values: readonly number[], rounds = [0.98, 1, 1.02]) =>
@@ -26,7 +29,7 @@ describe('two arms of fresh processes', () => {
   it('are different, equivalent within the margin, or cannot be told apart', () => {
     const other = (values: readonly number[]) => compareLevels(EQUAL, invocations(values));
     expect(other([1.2, 1.21, 1.19, 1.2, 1.22])).toMatchObject({ verdict: 'different', needed: 5 });
-    expect(other([1.01, 0.99, 1, 1.01, 1])).toMatchObject({ verdict: 'equivalent', margin: DEFAULT_MARGIN });
+    expect(other([1.01, 0.99, 1, 1.01, 1])).toMatchObject({ verdict: 'equivalent', margin: 0.05 });
     expect(other([0.8, 1.3, 1, 1.2, 0.9])).toMatchObject({ verdict: 'cannot tell' });
   });
 
@@ -108,16 +111,21 @@ describe('pairs judged together', () => {
   it('are corrected for their number', () => {
     const close = compareNestedSamples(EQUAL, invocations([1.3, 1.1, 1.25, 1.02, 1.2]));
     expect(close.pValue).toBeLessThan(0.05);
-    expect(judgeComparisons([close])[0]?.verdict).toBe('different');
+    expect(judgeComparisons([close], { margin })[0]?.verdict).toBe('different');
 
-    const [first] = judgeComparisons(Array.from({ length: 9 }, () => close));
+    const [first] = judgeComparisons(
+      Array.from({ length: 9 }, () => close),
+      { margin },
+    );
 
     expect(first).toMatchObject({ verdict: 'cannot tell', adjustedP: Math.min(1, 9 * close.pValue) });
-    expect(first?.detectable).toBeGreaterThan(judgeComparisons([close])[0]?.detectable ?? Infinity);
+    expect(first?.detectable).toBeGreaterThan(
+      judgeComparisons([close], { margin })[0]?.detectable ?? Infinity,
+    );
   });
 
   it('are none where there is none', () => {
-    expect(judgeComparisons([])).toEqual([]);
+    expect(judgeComparisons([], { margin })).toEqual([]);
   });
 });
 
@@ -127,7 +135,7 @@ describe('a baseline that was compared with itself', () => {
   const times = (ratio: number) =>
     compareNestedSamples(EQUAL, invocations([0.99, 1, 1.01, 1, 1].map((f) => f * ratio)));
   const judgeBeside = (ratio: number, nullArm?: { ratio: number; low: number; high: number }) =>
-    judgeComparisons([times(ratio)], { nullArm })[0];
+    judgeComparisons([times(ratio)], { margin, nullArm })[0];
 
   it.each([1.17, 1.27, 1 / 1.17, 1 / 1.26])(
     'hides a ratio of %d within its interval, in both directions',

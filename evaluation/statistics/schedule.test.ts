@@ -43,11 +43,3 @@ it('puts every run, the null run too, at every place equally often', () => {
 it('compares a baseline that is alone with itself', () => {
   expect(drawRound(['json'], 'json', new Random(1))).toHaveLength(2);
 });
-
-it('refuses a baseline that is no arm, and an arm that is given twice', () => {
-  const random = new Random(1);
-  expect(() => drawRound(ARMS, 'a2a', random)).toThrow(
-    'expected the baseline among json, cbor, msgpack, got a2a',
-  );
-  expect(() => drawRound(['json', 'cbor', 'cbor'], 'json', random)).toThrow('got cbor twice');
-});

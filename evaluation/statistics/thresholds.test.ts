@@ -1,12 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  evaluateThreshold,
-  type MeasuredRatio,
-  parseThreshold,
-  type ThresholdFigures,
-} from './thresholds.ts';
+import { evaluateThreshold, parseThreshold, type ThresholdFigures } from './thresholds.ts';
 
 type Exact = Partial<Record<'bytes' | 'header', number>>;
 
@@ -164,7 +159,7 @@ it('takes the metrics of a kind of arms alone', () => {
 /** Evaluates a condition on arms that were all measured as `measured`, and have `bytes` now and `saved` in the baseline. */
 function judge(
   text: string,
-  measured?: Partial<MeasuredRatio>,
+  measured?: Partial<ReturnType<ThresholdFigures['measured']>>,
   { bytes = 100, saved = 100 }: { bytes?: number; saved?: number } = {},
 ) {
   const usual = { ratio: 1.2, low: 1.1, high: 1.3, isEquivalent: false, margin: 0.05 };

@@ -51,7 +51,7 @@ export interface ThresholdFigures {
   measured(arm: string, metric: MeasuredMetric, times: string | null): MeasuredRatio | undefined;
 }
 
-export interface MeasuredRatio {
+interface MeasuredRatio {
   readonly ratio: number;
   readonly low: number;
   /** ∞ if there are too few samples for an interval. */
@@ -66,7 +66,7 @@ export interface MeasuredRatio {
 /** `failed`: the condition holds, so the run fails. `cannot tell`: the measurement supports neither outcome, so the run does not fail. */
 type ThresholdOutcome = 'failed' | 'passed' | 'cannot tell';
 
-export interface ThresholdResult {
+interface ThresholdResult {
   text: string;
   outcome: ThresholdOutcome;
   /** The measured result in words: `23265 against 46530`, or a ratio with its interval. */

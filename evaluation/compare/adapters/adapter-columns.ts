@@ -7,11 +7,13 @@ import {
   createNameColumn,
   createRatioColumns,
   createTable,
+  createVerdictColumns,
   describeDistance,
   latencies,
-  timeVerdict,
 } from '../arm-columns.ts';
-import type { AdapterArm, AdaptersComparison } from '../comparison-file.ts';
+import type { AdaptersComparison } from '../comparison-file.ts';
+
+type AdapterArm = AdaptersComparison['arms'][number];
 
 const name = createNameColumn('adapter');
 
@@ -77,7 +79,7 @@ function listAdapterColumns({ packets }: AdaptersComparison): Column<AdapterArm>
       digits: 2,
       explain: 'the same in steady state, without tool time, as a median',
     },
-    ...timeVerdict,
+    ...createVerdictColumns('time'),
     bytesVerdict,
     ...createRatioColumns('cpu'),
     ...createRatioColumns('first'),

@@ -7,15 +7,10 @@ import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
 import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
-import {
-  type AdapterArm,
-  type AdaptersComparison,
-  parseComparison,
-  type Samples,
-} from '../comparison-file.ts';
+import { type AdaptersComparison, parseComparison, type Samples } from '../comparison-file.ts';
 import { formatVerdicts } from '../comparison-text.ts';
 import { type ArmsPlan, type Design, Experiment, type ExperimentContext } from '../experiment.ts';
-import { describeExperiment, judgeArms, roundSamples } from '../judged-arms.ts';
+import { judgeArms, roundSamples } from '../judged-arms.ts';
 import { describeRecording } from '../recording.ts';
 
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
@@ -134,8 +129,7 @@ export async function compareAdapters(
   const [baseline, ...others] = [...measured.invocations].map(([name, own]) => summarizeArm(name, own));
   if (baseline === undefined) throw new Error('the baseline was not measured');
   return {
-    ...describeExperiment(measured),
-    ...judgeArms([baseline, ...others], collectSamples(measured.nullArm), plan.margin),
+    ...judgeArms(measured, [baseline, ...others], collectSamples(measured.nullArm), plan.margin),
     passes: adapterArms.passes,
   };
 }
@@ -143,7 +137,7 @@ export async function compareAdapters(
 function summarizeArm(
   name: string,
   invocations: readonly PlayedInvocation[],
-): Omit<AdapterArm, 'vs_baseline'> {
+): Omit<AdaptersComparison['arms'][number], 'vs_baseline'> {
   const [invocation] = invocations;
   if (invocation === undefined) throw new Error(`no round of ${name} was played`);
   const { ledger, parts, sizes } = invocation.first;

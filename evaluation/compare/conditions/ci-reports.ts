@@ -1,4 +1,4 @@
-import type { ThresholdResult } from '../../statistics/thresholds.ts';
+import type { evaluateThreshold } from '../../statistics/thresholds.ts';
 import { type Column, formatColumns, formatColumnsMarkdown } from '../../terminal/columns.ts';
 import { escapeMarkdown } from '../../terminal/markdown-table.ts';
 import { toOneLine } from '../../terminal/table.ts';
@@ -14,6 +14,8 @@ import {
   formatVerdict,
 } from '../comparison-text.ts';
 import type { judgeChanges } from './conditions.ts';
+
+type ThresholdResult = ReturnType<typeof evaluateThreshold>;
 
 /**
  * Formats thresholds as a JUnit report, which CI servers read: one test case each, failed if its condition holds and skipped if the

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { compareRatio } from '../../statistics/answers/paired-answers.ts';
 import { judgeComparisons } from '../../statistics/level-verdicts.ts';
 import { compareNestedSamples } from '../../statistics/levels.ts';
-import { type MeasuredRatio, SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
+import { SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
 import { formatNetwork } from '../../terminal/table.ts';
 import type {
   AdaptersComparison,
@@ -215,7 +215,7 @@ function measureRatio(
   values: readonly (readonly number[])[],
   metric: Metric,
   margin: number,
-): MeasuredRatio | undefined {
+) {
   const [judged] = judgeComparisons(
     [compareNestedSamples(base, values, metric === 'first' ? 1 : undefined)],
     { margin },

@@ -5,9 +5,9 @@ import { compareNestedSamples } from '../levels.ts';
 export function compareLevels(
   baseline: readonly (readonly number[])[],
   other: readonly (readonly number[])[],
-  options?: Parameters<typeof judgeComparisons>[1],
+  { margin = 0.05, nullArm }: Partial<Parameters<typeof judgeComparisons>[1]> = {},
 ): JudgedComparison {
-  const [judged] = judgeComparisons([compareNestedSamples(baseline, other)], options);
+  const [judged] = judgeComparisons([compareNestedSamples(baseline, other)], { margin, nullArm });
   if (judged === undefined) throw new Error('one pair has one verdict');
   return judged;
 }

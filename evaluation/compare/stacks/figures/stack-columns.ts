@@ -7,9 +7,9 @@ import {
   createNameColumn,
   createRatioColumns,
   createTable,
+  createVerdictColumns,
   describeDistance,
   latencies,
-  timeVerdict,
 } from '../../arm-columns.ts';
 import type { StackArm, StacksComparison } from '../../comparison-file.ts';
 
@@ -45,7 +45,7 @@ const timeColumns: readonly Column<StackArm>[] = [
     explain: 'microseconds that 999 of 1,000 exchanges take at most',
     rank: 1,
   },
-  ...timeVerdict,
+  ...createVerdictColumns('time'),
 ];
 
 /** Bytes of an exchange by line, in both directions, and of the set-up. */

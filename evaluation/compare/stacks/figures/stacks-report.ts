@@ -9,7 +9,7 @@ import {
 } from '../../comparison-file.ts';
 import { formatVerdicts } from '../../comparison-text.ts';
 import type { MeasuredArms } from '../../experiment.ts';
-import { describeExperiment, judgeArms, roundSamples } from '../../judged-arms.ts';
+import { judgeArms, roundSamples } from '../../judged-arms.ts';
 import { describeRecording } from '../../recording.ts';
 import type { Arm } from '../arms.ts';
 import { findKnee, type Invocation, medianLatency, type Round } from '../invocation.ts';
@@ -43,14 +43,13 @@ export function reportStacks(reported: ReportInput): StacksComparison {
   });
   const [baseline, ...others] = figures;
   if (baseline === undefined) throw new Error('the baseline was not measured');
-  const judged = judgeArms([baseline, ...others], collectSamples(measured.nullArm), margin);
+  const judged = judgeArms(measured, [baseline, ...others], collectSamples(measured.nullArm), margin);
   const report = {
     kind: 'stacks',
     sentence: null,
     command: reported.command,
     ...describeRecording(recording),
     seed: reported.seed,
-    ...describeExperiment(measured),
     ...judged,
     ...describeTraffic(traffic),
     left_out: reported.leftOut,
