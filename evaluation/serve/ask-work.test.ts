@@ -129,7 +129,7 @@ describe('the events of an answer', () => {
     const { events, request, signal, given } = await work(
       [{ text: 'Q' }],
       async (_request, _signal, told) => {
-        told({ packets: 3, agent: '1', type: 'events' });
+        told('agent 1 sent events (packet 3)', 3);
         return answered;
       },
     );

@@ -4,7 +4,7 @@ import { formatIssues, isJsonObject, shortenReason } from '@gaia-mesh/core/contr
 import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import type { A2aMessage } from '@gaia-mesh/stacks/a2a/model.ts';
 import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
-import { type AskRequest, askSchema, formatProgress } from './ask.ts';
+import { type AskRequest, askSchema } from './ask.ts';
 import type { ServedTeam } from './served-team.ts';
 
 /** Media types of documents that a message may attach. */
@@ -60,8 +60,8 @@ export function askWork(served: Pick<ServedTeam, 'ask'>): AgentWork {
     }
     emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
     try {
-      const answer = await served.ask(request, signal, (news) => {
-        const told = createTextMessage(formatProgress(news), taskId, contextId);
+      const answer = await served.ask(request, signal, (words) => {
+        const told = createTextMessage(words, taskId, contextId);
         emit({ kind: 'status', state: 'TASK_STATE_WORKING', message: told });
       });
       if (answer.status !== 'answered')

@@ -41,13 +41,3 @@ export function toAnswer(attempt: Attempt): Answer {
   const answer = status === 'answered' ? raw_answer : null;
   return { answer, status, reason, task_id, elapsed_ms, packets, bytes, tokens, model_calls, cost_usd: cost };
 }
-
-/** Progress of a task: the packets so far, and the last one. */
-export interface AskProgress {
-  readonly packets: number;
-  readonly agent: string;
-  readonly type: string;
-}
-
-export const formatProgress = ({ agent, type, packets }: AskProgress) =>
-  `agent ${agent} sent ${type} (packet ${packets})`;

@@ -528,8 +528,8 @@ describe('the tool that asks a team', () => {
     const progress = async (...words: unknown[]) => void told.push(words);
     const result = await call(
       async (_request, _signal, onProgress) => {
-        onProgress({ packets: 1, agent: '0', type: 'a' });
-        onProgress({ packets: 2, agent: '1', type: 'b' });
+        onProgress('agent 0 sent a (packet 1)', 1);
+        onProgress('agent 1 sent b (packet 2)', 2);
         return answered;
       },
       undefined,
@@ -544,7 +544,7 @@ describe('the tool that asks a team', () => {
 
   test('gives an empty text for an answer of nothing, and an answer although its progress is not read', async () => {
     const asking: Ask = async (_request, _signal, onProgress) => {
-      onProgress({ packets: 1, agent: '0', type: 'a' });
+      onProgress('agent 0 sent a (packet 1)', 1);
       return { ...answered, answer: null };
     };
     const result = await call(asking, undefined, () => Promise.reject(new Error('gone')));

@@ -18,7 +18,7 @@ import { serveMcpHttp } from '@gaia-mesh/stacks/mcp/server/http.ts';
 import { LegacySessions } from '@gaia-mesh/stacks/mcp/server/legacy.ts';
 import { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import type { McpTool, ToolResult } from '@gaia-mesh/stacks/mcp/tools.ts';
-import { answerSchema, askSchema, formatProgress } from './ask.ts';
+import { answerSchema, askSchema } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
 import type { ServeOptions, ServePlan } from './serve-plan.ts';
 import type { ServedTeam } from './served-team.ts';
@@ -107,10 +107,8 @@ export function askTool(served: Pick<ServedTeam, 'ask' | 'name'>, description: s
       // Progress is reported in order, and a client that does not read it delays only itself.
       let told = Promise.resolve();
       try {
-        const answer = await served.ask(data, signal, (news) => {
-          told = told
-            .then(() => progress(news.packets, undefined, formatProgress(news)))
-            .catch(() => undefined);
+        const answer = await served.ask(data, signal, (words, packets) => {
+          told = told.then(() => progress(packets, undefined, words)).catch(() => undefined);
         });
         await told;
         if (answer.status !== 'answered')

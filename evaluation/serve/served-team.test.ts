@@ -157,12 +157,12 @@ describe('a served team', () => {
       relay('ask-1', '2', 'c');
       return answerYes(...asked);
     });
-    await served.ask({ question: 'Q' }, signal, (progress) => told.push(progress));
+    await served.ask({ question: 'Q' }, signal, (...progress) => told.push(progress));
     nowMs = 1000;
     relay('ask-1', '3', 'late');
     expect(told).toEqual([
-      { packets: 1, agent: '0', type: 'a' },
-      { packets: 3, agent: '2', type: 'c' },
+      ['agent 0 sent a (packet 1)', 1],
+      ['agent 2 sent c (packet 3)', 3],
     ]);
     expect(observed).toHaveBeenCalledTimes(5);
   });

@@ -3,9 +3,12 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { AppendLog } from '@gaia-mesh/core/system/append-log.ts';
 import { type Attempt, attemptSchema } from '../attempts/attempt.ts';
 import { type MeshContext, MeshTeam } from '../batch/teams/mesh-team.ts';
-import { type Answer, type AskProgress, type AskRequest, toAnswer } from './ask.ts';
+import { type Answer, type AskRequest, toAnswer } from './ask.ts';
 import type { ServePlan } from './serve-plan.ts';
 import { Turns } from './turns.ts';
+
+/** Receives the progress of a task: the last packet in words, and the number of packets so far. */
+type OnProgress = (words: string, packets: number) => void;
 
 type ServedPlan = Pick<ServePlan, 'planned' | 'mesh' | 'limits' | 'document'>;
 
@@ -48,7 +51,7 @@ export class ServedTeam {
         relayed(batch) {
           observer.relayed?.(batch);
           for (const { head } of batch.packets)
-            watching.get(head.task_id)?.({ agent: head.from, type: head.type });
+            watching.get(head.task_id)?.(`agent ${head.from} sent ${head.type}`);
         },
       },
       signal,
@@ -71,11 +74,7 @@ export class ServedTeam {
    * @throws MeshError `limit` for a request that is too large or one too many, `interrupted` for one that was cancelled while it
    * waited
    */
-  async ask(
-    request: AskRequest,
-    signal: AbortSignal,
-    onProgress: (progress: AskProgress) => void,
-  ): Promise<Answer> {
+  async ask(request: AskRequest, signal: AbortSignal, onProgress: OnProgress): Promise<Answer> {
     const document = request.document ?? this.#plan.document;
     const { bytes: most } = this.#plan.limits;
     const bytes = Buffer.byteLength(request.question) + Buffer.byteLength(request.document ?? '');
@@ -118,18 +117,18 @@ export class ServedTeam {
     return this.#mesh.close();
   }
 
-  #watch(taskId: string, onProgress: (progress: AskProgress) => void): void {
+  #watch(taskId: string, onProgress: OnProgress): void {
     let packets = 0;
     let toldMs = Number.NEGATIVE_INFINITY;
-    this.#watching.set(taskId, (news) => {
+    this.#watching.set(taskId, (sent) => {
       packets += 1;
       const nowMs = performance.now();
       if (nowMs - toldMs < PROGRESS_INTERVAL_MS) return;
       toldMs = nowMs;
-      onProgress({ packets, ...news });
+      onProgress(`${sent} (packet ${packets})`, packets);
     });
   }
 }
 
 /** Listeners for a task's packets, by its id. */
-type Watching = Map<string, (news: Omit<AskProgress, 'packets'>) => void>;
+type Watching = Map<string, (sent: string) => void>;

@@ -9,7 +9,7 @@ type Asked = Pick<ServedTeam, 'ask' | 'name'>;
 const echoTeam: Asked = {
   name: 'echo',
   async ask({ question }, signal, onProgress) {
-    onProgress({ packets: 1, agent: '0', type: 'heard' });
+    onProgress('agent 0 sent heard (packet 1)', 1);
     if (question === 'wait') await new Promise((_, reject) => signal.addEventListener('abort', reject));
     return {
       answer: `You said: ${question}`,
