@@ -10,7 +10,7 @@ import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts
 import { decodeText } from '@gaia-mesh/tools/files/text-encoding.ts';
 import * as z from 'zod';
 import { explainOutsideLink, listTruths, type Question, questionSchema } from './question.ts';
-import { readLooseValues, readTextLines, rereadLine, type TextLine } from './text-lines.ts';
+import { readTextLines, rereadLine, type TextLine } from './text-lines.ts';
 
 /** Names of the document in a task folder, in the order of the search. */
 const DOCUMENT_FILES = ['document.txt', 'document.md', 'gaia_doc.txt'];
@@ -238,8 +238,7 @@ function readEntry<Entry>(
 /** Yields the lines of a file. A gzipped file is unpacked as a whole and held in memory. */
 function* readQuestionLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   if (!file.endsWith('.gz')) {
-    const name = `${what} file`;
-    yield* readLooseValues(file, name, maxBytes) ?? readTextLines(file, name, maxBytes);
+    yield* readTextLines(file, `${what} file`, maxBytes);
     return;
   }
   const text = readText(file, maxBytes, `${what} file`);

@@ -21,11 +21,17 @@ export interface TextLine {
 }
 
 /**
- * Yields the lines of a text file.
+ * Reads the lines of a text file, or the values of one that does not have a JSON value in each line of UTF-8: a JSON array, values that
+ * span lines, or UTF-16.
  *
- * @throws MeshError `config` for a file that cannot be read, and a line that is too long or not UTF-8
+ * @throws MeshError `config` for a file that cannot be read or is larger than `maxBytes`, a line that is too long or not UTF-8, and an
+ * array that is not JSON
  */
-export function* readTextLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
+export function readTextLines(file: string, what: string, maxBytes: number): Iterable<TextLine> {
+  return readLooseValues(file, what, maxBytes) ?? readPlainLines(file, what, maxBytes);
+}
+
+function* readPlainLines(file: string, what: string, maxBytes: number): Generator<TextLine> {
   const tooLong = (number: number) =>
     new MeshError('config', `${file}:${number}: longer than ${MAX_LINE_BYTES} bytes`);
   const descriptor = openUserFile(file, { what, maxBytes });
@@ -71,17 +77,8 @@ const UTF16_MARKS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
 /** Bytes of a file's beginning that tell its form. */
 const HEAD_BYTES = 64 * 1024;
 
-/**
- * Reads the values of a file that does not have a JSON value in each line of UTF-8: a JSON array, values that span lines, or
- * UTF-16. Returns undefined for any other file.
- *
- * @throws MeshError `config` for an array that is not JSON, or a file that is larger than `maxBytes`
- */
-export function readLooseValues(
-  file: string,
-  what: string,
-  maxBytes: number,
-): Iterable<TextLine> | undefined {
+/** Returns undefined for a file with a value in each line. */
+function readLooseValues(file: string, what: string, maxBytes: number): Iterable<TextLine> | undefined {
   const head = readHead(file, what);
   const isUtf16 = UTF16_MARKS.some((mark) => head.subarray(0, mark.length).equals(mark));
   const decoded = isUtf16 ? undefined : decodeText(head);

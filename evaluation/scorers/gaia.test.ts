@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { GAIA_NO_ANSWER, isGaiaCorrect } from './gaia.ts';
+import { isGaiaCorrect } from './gaia.ts';
 import { anyText } from './testing/any-text.ts';
 import { sharedVectors } from './testing/shared-vectors.ts';
+
+/** The official scorer's stand-in for "no answer", which findScorer('gaia') has, too. */
+const GAIA_NO_ANSWER = 'None';
 
 const vectors = sharedVectors(
   'gaia/scorer_vectors.jsonl',

@@ -2,12 +2,6 @@ import { parsePythonFloat } from './python-float.ts';
 import { stripAsciiPunctuation, stripSpace } from './python-text.ts';
 
 /**
- * The official scorer's stand-in for "no answer". It is right if the truth is the word none, or if the truth is infinite, since an answer
- * that is not a number counts as infinity.
- */
-export const GAIA_NO_ANSWER = 'None';
-
-/**
  * Returns the verdict of the official GAIA scorer (`scorer.py` of the benchmark's leaderboard), with all its quirks, because a number that
  * is called a GAIA score has to be one. The truth alone decides how the two are compared: as numbers if it is one, else as lists if it has
  * a comma or semicolon, else as texts.

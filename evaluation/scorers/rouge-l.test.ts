@@ -2,9 +2,13 @@ import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { scoreRougeL } from './scorer.ts';
+import { findScorer } from './scorer.ts';
 import { anyText } from './testing/any-text.ts';
 import { sharedVectors } from './testing/shared-vectors.ts';
+
+const scorer = findScorer('exact_rouge');
+const scoreRougeL = (prediction: string, truth: string) =>
+  scorer.score(prediction, [truth]).rouge_l ?? Number.NaN;
 
 const vectors = sharedVectors(
   'rouge_vectors.jsonl',

@@ -4,7 +4,7 @@ import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type * as Rouge from 'rouge';
 import { countBagOverlap } from './bag-overlap.ts';
-import { GAIA_NO_ANSWER, isGaiaCorrect } from './gaia.ts';
+import { isGaiaCorrect } from './gaia.ts';
 import { splitOnSpace, trimSpaceEnd } from './python-text.ts';
 import { scoreSquadEm, scoreSquadF1 } from './squad.ts';
 
@@ -71,7 +71,9 @@ const scorers: readonly Scorer[] = [
   createBestScorer({
     name: 'gaia',
     measures: ['correct'],
-    noAnswer: GAIA_NO_ANSWER,
+    // The official scorer's stand-in for "no answer". It is right if the truth is the word none, or if the truth is infinite, since an
+    // answer that is not a number counts as infinity.
+    noAnswer: 'None',
     compare: (prediction, truth) => ({ correct: isGaiaCorrect(prediction, truth) ? 1 : 0 }),
   }),
 ];
@@ -140,7 +142,7 @@ function createBestScorer({ name, measures, noAnswer, compare }: Comparison): Sc
  * Returns the sentence BLEU on sacreBLEU's scale, 0 to 100, as its `sentence_bleu(prediction, [truth])` does with the defaults:
  * case-sensitive 13a tokens, n-grams up to 4, exponential smoothing, effective order.
  */
-export function scoreSentenceBleu(prediction: string, truth: string): number {
+function scoreSentenceBleu(prediction: string, truth: string): number {
   const predicted = tokenizeBleu(prediction);
   const expected = tokenizeBleu(truth);
   if (predicted.length === 0) return 0;
@@ -195,7 +197,7 @@ function* listNgrams(tokens: readonly string[], n: number): Generator<string> {
  * Only the first {@link MAX_ROUGE_WORDS} words of a longer text are compared, and all others count as not matched. The result is then a
  * lower bound, so padding cannot raise it. Equal texts score 1 at any length.
  */
-export function scoreRougeL(prediction: string, truth: string): number {
+function scoreRougeL(prediction: string, truth: string): number {
   const predicted = splitRougeWords(prediction);
   const expected = splitRougeWords(truth);
   if (predicted.length === 0 || expected.length === 0) return 0;

@@ -19,7 +19,7 @@ const POSTGRES_VARIABLES = [
 ];
 
 /** Paths of a run that some agents may use besides their own workspaces. */
-export interface RunPaths {
+interface RunPaths {
   /** The folder of all tasks' files. */
   readonly files?: string;
   /** A file, or the URL of a server. */

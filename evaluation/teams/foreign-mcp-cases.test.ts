@@ -3,11 +3,11 @@ import http from 'node:http';
 import path from 'node:path';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import { connectForeign } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import type { DataTool } from '@gaia-mesh/tools/data-tool.ts';
 import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { createMcpTool } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectMcp } from './foreign-peers.ts';
 
 /** Results and servers of MCP as people report them. To add a case, add a row: the result as it is sent, and what is made of it. */
 
@@ -139,7 +139,7 @@ function startAgent(options: JsonObject) {
   const warnings: string[] = [];
   const tool: DataTool<JsonObject> = createMcpTool({
     async connectMcp(where, signal) {
-      const peer = await connectMcp(where, signal);
+      const peer = await connectForeign(where, signal);
       places.push(peer);
       return peer;
     },

@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Usage } from '@gaia-mesh/core/contracts/usage.ts';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
+import { connectForeign } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import type { DataTool, DataToolContext } from '@gaia-mesh/tools/data-tool.ts';
 import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { createMcpTool } from '@gaia-mesh/tools/foreign/mcp.ts';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectMcp } from './foreign-peers.ts';
 
 /** Servers of MCP from the registry, and hostile ones of our own, each in a process of its own. */
 
@@ -40,7 +40,7 @@ function agent(options: JsonObject, environment: Readonly<Record<string, string>
   };
   const tool: DataTool<JsonObject> = createMcpTool({
     async connectMcp(where, signal) {
-      const peer = await connectMcp(where, signal);
+      const peer = await connectForeign(where, signal);
       open.add(peer);
       return peer;
     },

@@ -1,17 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { ForeignAgent, type ForeignAgentEndpoint } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
-import { connectForeign } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import { ASK } from '@gaia-mesh/tools/foreign/a2a.ts';
 import type { ForeignPeer } from '@gaia-mesh/tools/foreign/foreign.ts';
-import type { ToolServices } from '@gaia-mesh/tools/tool-services.ts';
 import * as z from 'zod';
 
-/** Adapts MCP servers and A2A agents to the interface of tools. */
-
 const DONE: ReadonlySet<string> = new Set(['TASK_STATE_COMPLETED', 'MESSAGE']);
-
-export const connectMcp: ToolServices['connectMcp'] = connectForeign;
 
 const askSchema = z.strictObject({
   message: z.string().min(1).describe('What to say to it, in words'),
@@ -28,6 +22,7 @@ const FAILED: ReadonlySet<string> = new Set([
   'TASK_STATE_AUTH_REQUIRED',
 ]);
 
+/** Adapts an A2A agent to the interface of tools. */
 export async function connectA2a(endpoint: ForeignAgentEndpoint, signal: AbortSignal): Promise<ForeignPeer> {
   const agent = await ForeignAgent.connect(endpoint, signal);
   const { name, description, skills } = agent.card;

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
+import { connectForeign } from '@gaia-mesh/stacks/mcp/foreign/foreign-server.ts';
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { dataToolPlace } from '@gaia-mesh/tools/fixtures/data-tool-place.ts';
@@ -13,7 +14,7 @@ import * as z from 'zod';
 import { send as sendOtlp } from '../export/otlp/open-telemetry.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { serveTeam } from '../serve/serve-team.ts';
-import { connectA2a, connectMcp } from './foreign-peers.ts';
+import { connectA2a } from './foreign-peers.ts';
 
 /** URLs and redirects try to lead each of our clients to another host, which must not receive a byte. */
 
@@ -201,7 +202,7 @@ describe('a server of MCP', () => {
     for (const location of [`http://${other.host}/`, `//${other.host}/`, `/\\${other.host}/`]) {
       const own = await serve((_seen, response) => response.writeHead(status, { Location: location }).end());
       const place = { url: `${own.url}/mcp`, token: TOKEN, maxMessageBytes: 100_000 };
-      await expect(connectMcp(place, signal())).rejects.toThrow('no session');
+      await expect(connectForeign(place, signal())).rejects.toThrow('no session');
       expect(own.seen.length).toBeGreaterThan(0);
     }
     expect(other.connections()).toBe(0);
@@ -214,7 +215,7 @@ describe('a server of MCP', () => {
       response.writeHead(401, { 'WWW-Authenticate': metadata }).end(),
     );
     const place = { url: `${own.url}/mcp`, token: TOKEN, maxMessageBytes: 100_000 };
-    await expect(connectMcp(place, signal())).rejects.toThrow('no session');
+    await expect(connectForeign(place, signal())).rejects.toThrow('no session');
     expect(other.connections()).toBe(0);
   });
 
@@ -222,7 +223,7 @@ describe('a server of MCP', () => {
     const other = await trap();
     const own = await serve((_seen, response) => response.writeHead(404).end());
     const place = { url: `${own.url}//${other.host}/mcp`, token: TOKEN, maxMessageBytes: 100_000 };
-    await expect(connectMcp(place, signal())).rejects.toThrow('no session');
+    await expect(connectForeign(place, signal())).rejects.toThrow('no session');
     expect([own.seen[0]?.path, other.connections()]).toEqual([`//${other.host}/mcp`, 0]);
   });
 });

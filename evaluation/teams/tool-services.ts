@@ -8,8 +8,8 @@ export const toolServices: ToolServices = {
     return openStore(place, { warn: (message) => printError(message) });
   },
   async connectMcp(endpoint, signal) {
-    const { connectMcp } = await import('./foreign-peers.ts');
-    return connectMcp(endpoint, signal);
+    const { connectForeign } = await import('@gaia-mesh/stacks/mcp/foreign/foreign-server.ts');
+    return connectForeign(endpoint, signal);
   },
   async connectA2a(endpoint, signal) {
     const { connectA2a } = await import('./foreign-peers.ts');

@@ -1,5 +1,3 @@
-import type { Stretch } from './wall-clock.ts';
-
 type Attribute = string | number | boolean | string[];
 export type Attributes = Readonly<Record<string, Attribute>>;
 
@@ -12,12 +10,15 @@ export function omitAbsent(all: Readonly<Record<string, Attribute | null | undef
 }
 
 /** A span, independent of OpenTelemetry's packages, which are loaded only when something is sent. */
-export interface Span extends Stretch {
+export interface Span {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
   readonly name: string;
   readonly kind: 'internal' | 'client';
+  /** Microseconds since 1970. */
+  readonly startUs: number;
+  readonly endUs: number;
   readonly attributes: Attributes;
   readonly links?: readonly Link[];
   readonly events?: readonly SpanEvent[];

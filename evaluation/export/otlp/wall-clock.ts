@@ -2,14 +2,8 @@ import type { PacketTrace, Recording } from '@gaia-mesh/core/recording/recording
 
 const US_PER_MS = 1000;
 
-/** A period in microseconds since 1970. */
-export interface Stretch {
-  readonly startUs: number;
-  readonly endUs: number;
-}
-
 /**
- * Converts a recording's times to wall-clock time. A run's times come from one monotonic clock, shared by hub and agents, and a
+ * Converts a recording's times to wall-clock time, in microseconds since 1970. A run's times come from one monotonic clock, shared by hub and agents, and a
  * packet's `ts` relates that clock to the time of day; a recording from elsewhere has `ts` alone.
  */
 export class WallClock {
@@ -35,7 +29,7 @@ export class WallClock {
    * Returns the period of the work that produced a packet: as its sender reported it, or else from the arrival of its cause to
    * its own.
    */
-  work(trace: PacketTrace): Stretch {
+  work(trace: PacketTrace) {
     const { work, cause } = trace;
     if (work !== undefined) return { startUs: this.at(work.received_us), endUs: this.at(work.sent_us) };
     const endUs = this.arrival(trace);
