@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
+import type { FinishedBatch } from '../batch/finished-batch.ts';
 import { createRedactor } from '../batch/redact.ts';
 import { attemptOf, endOf, questionOf } from '../batch/testing/results.ts';
 import { submitAnswers, writeAnswers } from '../results/write-results.ts';
@@ -157,14 +158,13 @@ describe('what is written of a result', () => {
   const folder = temporaryFolder();
   /** The finished batch of one team with these attempts, each at a question of its own. */
   const finishedOf = (attempts: readonly Attempt[]) => ({
-    journal: { read: ({ task_id }: AttemptKey) => attempts.find((one) => one.task_id === task_id) },
-    teams: ['single'],
+    head: { teams: [{ name: 'single' }], repeat: 1 } as unknown as FinishedBatch['head'],
     questions: attempts.map(({ task_id }) => questionOf(task_id)),
-    repeat: 1,
+    read: ({ task_id }: AttemptKey) => attempts.find((one) => one.task_id === task_id),
   });
   const readWritten = (name: string) => JSON.parse(readFileSync(path.join(folder, name), 'utf8'));
   function answerOf(attempt: Attempt) {
-    writeAnswers(finishedOf([attempt]), { answers: path.join(folder, 'answers.jsonl') });
+    writeAnswers(finishedOf([attempt]), path.join(folder, 'answers.jsonl'));
     return readWritten('answers.jsonl');
   }
   const failed = attemptOf('q', {

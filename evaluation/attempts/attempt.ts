@@ -11,7 +11,7 @@ const tokens = (description: string) => z.int().nonnegative().nullable().describ
 const text = (description: string) => z.string().describe(description);
 
 /** Kinds of failures that end an attempt. */
-export const FAILURE_CODES = [
+const FAILURE_CODES = [
   'engine',
   'reply',
   'agent',

@@ -14,7 +14,7 @@ import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
 import { isLenientlyCorrect } from '../results/lenient.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { isWtqCorrect } from '../scorers/wtq.ts';
-import { type Attempt, FAILURE_CODES } from './attempt.ts';
+import { type Attempt, attemptSchema } from './attempt.ts';
 
 /** Maximum lengths of an attempt's texts, in UTF-16 units; the run's archive has the full texts. */
 const MAX_TRACE_CHARACTERS = 1024 * 1024;
@@ -41,7 +41,8 @@ const finalSchema = z.looseObject({
     .array(z.object({ tool: z.string(), count: z.int().nonnegative(), failed: z.int().nonnegative() }))
     .optional(),
   failed_role: z.string().optional(),
-  code: z.string().optional(),
+  // Agents of other versions may send a code that is not known here.
+  code: attemptSchema.shape.code.catch(undefined),
 });
 
 /**
@@ -101,7 +102,7 @@ export function buildAttempt(end: TaskEnd, facts: AttemptFacts): Attempt {
     ...failAttempt(attempt, question, {
       status: end.status === 'timeout' ? 'timeout' : 'failed',
       reason: keep(reason, MAX_REASON_CHARACTERS),
-      code: FAILURE_CODES.find((known) => known === said.code) ?? findLostAgent(reason),
+      code: said.code ?? findLostAgent(reason),
     }),
     ended: end.status === 'answered' ? 'answered' : undefined,
   };

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
-import type { TeamFingerprint } from '../plan/fingerprint.ts';
 import type { GaiaPlan } from '../plan/gaia-plan.ts';
+import type { PlannedTeam } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
 import type { CacheKey } from '../store/cache-key.ts';
 import type { Store } from '../store/store.ts';
+
+type TeamFingerprint = PlannedTeam['fingerprint'];
 
 /** Longer lists of servers are named by their digest, since names in the store are bounded. */
 const MAX_SERVERS_CHARACTERS = 100;

@@ -2,7 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { describe, expect, test, vi } from 'vitest';
 import type { Question } from '../questions/question.ts';
 import { SharedCause } from './batch.ts';
-import { Spending, toBatchLimits } from './limits.ts';
+import { Spending } from './limits.ts';
 import {
   ids,
   journal,
@@ -20,7 +20,7 @@ useBatchFolder();
 
 describe('limits', () => {
   test('of a question: time is held while it is asked', async () => {
-    const { end } = await run(untilAborted, 2, { limits: { question: { seconds: 0.01 }, run: {} } });
+    const { end } = await run(untilAborted, 2, { limits: { questionTime: 0.01 } });
 
     expect(end.kind).toBe('finished');
     expect(kept('q1')).toMatchObject({
@@ -31,10 +31,10 @@ describe('limits', () => {
   });
 
   test.each([
-    ['tokens', { tokens: 9 }, 'it used 10 tokens; the limit for a question is 9'],
-    ['cost', { costUsd: 0.009 }, 'it cost $0.01; the limit for a question is $0.009'],
-  ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, question, reason) => {
-    await run(teamOf().askTeam, 1, { limits: { question, run: {} } });
+    ['tokens', { questionTokens: 9 }, 'it used 10 tokens; the limit for a question is 9'],
+    ['cost', { questionCost: 0.009 }, 'it cost $0.01; the limit for a question is $0.009'],
+  ])('of a question: more %s than it may take is a failure (REQ-082)', async (_what, limits, reason) => {
+    await run(teamOf().askTeam, 1, { limits });
 
     expect(kept('q0')).toMatchObject({
       status: 'failed',
@@ -46,21 +46,21 @@ describe('limits', () => {
   });
 
   test('of a question: it may take the whole of it', async () => {
-    await run(teamOf().askTeam, 1, { limits: { question: { tokens: 10, costUsd: 0.01 }, run: {} } });
+    await run(teamOf().askTeam, 1, { limits: { questionTokens: 10, questionCost: 0.01 } });
     expect(kept('q0')).toMatchObject({ status: 'answered' });
   });
 
   test.each([
-    ['tokens', { tokens: 30 }, 'the run used 30 of 30 tokens (--max-tokens)'],
-    ['cost', { costUsd: 0.03 }, 'the run cost $0.0300 of $0.03 (--max-cost)'],
+    ['tokens', { maxTokens: 30 }, 'the run used 30 of 30 tokens (--max-tokens)'],
+    ['cost', { maxCost: 0.03 }, 'the run cost $0.0300 of $0.03 (--max-cost)'],
   ])(
     'of the run: no further question is asked when %s are used up, and a larger one resumes (REQ-082)',
-    async (_what, limit, reason) => {
-      const first = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+    async (_what, limits, reason) => {
+      const first = await run(teamOf().askTeam, 5, { limits });
       expect(first.end).toEqual({ kind: 'limit', reason, isUsedUp: true });
       expect(journal.size).toBe(3);
 
-      const again = await run(teamOf().askTeam, 5, { limits: { question: {}, run: limit } });
+      const again = await run(teamOf().askTeam, 5, { limits });
       expect([again.end.kind, journal.size]).toEqual(['limit', 3]);
 
       const { asked, askTeam } = teamOf();
@@ -70,12 +70,12 @@ describe('limits', () => {
   );
 
   test.each([
-    [{ tokens: 1000 }, { tokens: null }, '--max-tokens cannot be enforced'],
-    [{ costUsd: 1 }, { costUsd: null }, '--max-cost cannot be enforced'],
-  ])('of the run: %j ends it where a reply does not say %j', async (limit, unknown, reason) => {
+    [{ maxTokens: 1000 }, { tokens: null }, '--max-tokens cannot be enforced'],
+    [{ maxCost: 1 }, { costUsd: null }, '--max-cost cannot be enforced'],
+  ])('of the run: %j ends it where a reply does not say %j', async (limits, unknown, reason) => {
     const { end } = await run(teamOf(() => unknown).askTeam, 5, {
       concurrency: 1,
-      limits: { question: {}, run: limit },
+      limits,
     });
 
     expect(end).toEqual({ kind: 'limit', reason: expect.stringContaining(reason), isUsedUp: true });
@@ -83,8 +83,8 @@ describe('limits', () => {
   });
 
   test('of the run: teams share it, and an attempt counts once', async () => {
-    const spending = new Spending({ tokens: 60 });
-    const limits = { question: {}, run: { tokens: 60 } };
+    const limits = { maxTokens: 60 };
+    const spending = new Spending(limits);
     expect((await run(teamOf().askTeam, 4, { limits, spending })).end.kind).toBe('finished');
     expect((await run(teamOf().askTeam, 4, { limits, spending })).end.kind).toBe('finished');
 
@@ -99,26 +99,17 @@ describe('limits', () => {
   });
 
   test('of the run: answers from the cache take nothing of them, whatever they once took', () => {
-    const spending = new Spending({ tokens: 10 });
+    const spending = new Spending({ maxTokens: 10 });
     spending.add(attemptOf('a', { cached: true, tokens: 50 }));
     expect(spending.reached()).toBeUndefined();
     spending.add(attemptOf('b', { tokens: 50 }));
     expect(spending.reached()).toContain('50 of 10 tokens');
   });
 
-  test('are those of the options, each of its own', () => {
-    const run = { maxTokens: 1, maxCost: 2, maxTime: 3 };
-    const question = { questionTokens: 4, questionCost: 5, questionTime: 6 };
-    expect(toBatchLimits({ ...run, ...question })).toEqual({
-      run: { tokens: 1, costUsd: 2, seconds: 3 },
-      question: { tokens: 4, costUsd: 5, seconds: 6 },
-    });
-  });
-
   test('of the run: when its time is up, what is on its way is broken off and not kept', async () => {
     const { end } = await run(untilAborted, 4, {
       concurrency: 2,
-      limits: { question: {}, run: { seconds: 0.01 } },
+      limits: { maxTime: 0.01 },
     });
 
     expect(end).toEqual({ kind: 'limit', reason: 'the run reached its limit of 0.01 s (--max-time)' });

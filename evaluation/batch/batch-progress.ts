@@ -6,7 +6,7 @@ import { toOneLine } from '../terminal/table.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** Progress of a running batch, shown on standard error. */
-export interface BatchProgress extends Progress {
+interface BatchProgress extends Progress {
   event(event: BatchEvent): void;
   /** Changes the number of questions. */
   setTotal(total: number): void;

@@ -4,32 +4,31 @@ import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import type { Attempt } from '../attempts/attempt.ts';
 import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
+import type { LimitOptions } from '../plan/options.ts';
 import type { Question } from '../questions/question.ts';
 import { toOneLine } from '../terminal/table.ts';
 import type { TeamCache } from './answer-cache.ts';
 import { isSuspect, type Journal } from './journal/journal.ts';
-import { type BatchLimits, findOverrun, Spending } from './limits.ts';
-
-/**
- * Asks a team one question. This function is all that the batch knows of the mesh.
- *
- * A failure of this question alone is an attempt with `failed` or `timeout`. The promise rejects if no question can be asked any
- * more: `io` (disk full), `store`, `agent` and `handshake` (hub or agents lost), `interrupted`; or with a bug.
- */
-export type AskTeam = (
-  question: Question,
-  options: { readonly cycle: number },
-  signal: AbortSignal,
-) => Promise<Attempt>;
+import { findOverrun, Spending } from './limits.ts';
 
 export interface Batch {
   readonly team: string;
   readonly questions: readonly Question[];
-  readonly askTeam: AskTeam;
+  /**
+   * Asks the team one question. This function is all that the batch knows of the mesh.
+   *
+   * A failure of this question alone is an attempt with `failed` or `timeout`. The promise rejects if no question can be asked any
+   * more: `io` (disk full), `store`, `agent` and `handshake` (hub or agents lost), `interrupted`; or with a bug.
+   */
+  readonly askTeam: (
+    question: Question,
+    options: { readonly cycle: number },
+    signal: AbortSignal,
+  ) => Promise<Attempt>;
   readonly concurrency: number;
   /** Number of cycles; each asks every question once. */
   readonly repeat: number;
-  readonly limits: BatchLimits;
+  readonly limits: LimitOptions;
   /** The spending of the whole run, if the batch is one of several in it. */
   readonly spending?: Spending;
   /** Undefined with `--no-cache`. Repeated questions do not use it, because their answers could not improve (C-11). */
@@ -125,8 +124,8 @@ export class SharedCause {
  * question that fails is a result; a cause that affects all questions ends the batch.
  */
 export async function runBatch(batch: Batch): Promise<BatchEnd> {
-  const deadline = batch.limits.run.seconds;
-  const spending = batch.spending ?? new Spending(batch.limits.run);
+  const deadline = batch.limits.maxTime;
+  const spending = batch.spending ?? new Spending(batch.limits);
   const { time } = spending;
   const stop = new AbortController();
   const run: Run = {
@@ -249,20 +248,12 @@ async function readCache(
 
 /** Asks the team within the question's limits. Rejects if `signal` ends the wait. */
 export async function askInTime(
-  {
-    team,
-    askTeam,
-    limits,
-    score,
-    redact,
-  }: Pick<Batch, 'team' | 'askTeam' | 'score' | 'redact'> & {
-    readonly limits: Pick<BatchLimits, 'question'>;
-  },
+  { team, askTeam, limits, score, redact }: Pick<Batch, 'team' | 'askTeam' | 'limits' | 'score' | 'redact'>,
   question: Question,
   cycle: number,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const { seconds } = limits.question;
+  const { questionTime: seconds } = limits;
   const time = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1000);
   const startMs = performance.now();
   let attempt: Attempt;
@@ -286,7 +277,7 @@ export async function askInTime(
     const reason = `no answer within the question's ${seconds} s`;
     return failAttempt(attempt, question, { status: 'timeout', reason });
   }
-  const reason = findOverrun(attempt, limits.question);
+  const reason = findOverrun(attempt, limits);
   return reason === undefined
     ? attempt
     : failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });

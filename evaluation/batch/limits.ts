@@ -3,25 +3,16 @@ import { type Attempt, getUse } from '../attempts/attempt.ts';
 import type { LimitOptions } from '../plan/options.ts';
 import { formatAttemptKey } from './journal/journal.ts';
 
-/** Limits of a batch or of one question; an undefined value is no limit. */
-interface Limits {
-  readonly seconds?: number | undefined;
-  readonly tokens?: number | undefined;
-  readonly costUsd?: number | undefined;
-}
-
-export interface BatchLimits {
-  readonly question: Limits;
-  readonly run: Limits;
-}
-
 /** Returns, in words, the limit that a question exceeded, or undefined. The time limit ends a question while it runs. */
-export function findOverrun(attempt: Attempt, limits: Limits): string | undefined {
+export function findOverrun(
+  attempt: Attempt,
+  { questionTokens, questionCost }: LimitOptions,
+): string | undefined {
   const { tokens, cost } = getUse(attempt);
-  if (limits.tokens !== undefined && tokens !== null && tokens > limits.tokens)
-    return `it used ${tokens} tokens; the limit for a question is ${limits.tokens}`;
-  if (limits.costUsd !== undefined && (cost ?? 0) > limits.costUsd)
-    return `it cost $${cost}; the limit for a question is $${limits.costUsd}`;
+  if (questionTokens !== undefined && tokens !== null && tokens > questionTokens)
+    return `it used ${tokens} tokens; the limit for a question is ${questionTokens}`;
+  if (questionCost !== undefined && (cost ?? 0) > questionCost)
+    return `it cost $${cost}; the limit for a question is $${questionCost}`;
   return undefined;
 }
 
@@ -30,20 +21,20 @@ export function findOverrun(attempt: Attempt, limits: Limits): string | undefine
  * attempts, because the user has paid for them, but only the time of this process.
  */
 export class Spending {
-  readonly #limits: Limits;
+  readonly #limits: LimitOptions;
   readonly #counted = new Set<string>();
   #tokens: number | null = 0;
   #costUsd: number | null = 0;
   #time: AbortSignal | undefined;
 
-  constructor(limits: Limits) {
+  constructor(limits: LimitOptions) {
     this.#limits = limits;
   }
 
   /** Aborts when the time of the run is up; undefined without a limit. The time begins at the first use. */
   get time(): AbortSignal | undefined {
-    const { seconds } = this.#limits;
-    if (seconds !== undefined) this.#time ??= AbortSignal.timeout(seconds * 1000);
+    const { maxTime } = this.#limits;
+    if (maxTime !== undefined) this.#time ??= AbortSignal.timeout(maxTime * 1000);
     return this.#time;
   }
 
@@ -59,23 +50,15 @@ export class Spending {
 
   /** Returns, in words, the limit that is reached or can no longer be kept; no further question is asked then. */
   reached(): string | undefined {
-    const { tokens, costUsd } = this.#limits;
-    if (tokens !== undefined && this.#tokens === null)
+    const { maxTokens, maxCost } = this.#limits;
+    if (maxTokens !== undefined && this.#tokens === null)
       return 'the server does not report the tokens of its replies, so --max-tokens cannot be enforced';
-    if (costUsd !== undefined && this.#costUsd === null)
+    if (maxCost !== undefined && this.#costUsd === null)
       return 'the cost of the replies is not known, so --max-cost cannot be enforced';
-    if (tokens !== undefined && this.#tokens !== null && this.#tokens >= tokens)
-      return `the run used ${this.#tokens} of ${tokens} tokens (--max-tokens)`;
-    if (costUsd !== undefined && this.#costUsd !== null && this.#costUsd >= costUsd)
-      return `the run cost $${this.#costUsd.toFixed(4)} of $${costUsd} (--max-cost)`;
+    if (maxTokens !== undefined && this.#tokens !== null && this.#tokens >= maxTokens)
+      return `the run used ${this.#tokens} of ${maxTokens} tokens (--max-tokens)`;
+    if (maxCost !== undefined && this.#costUsd !== null && this.#costUsd >= maxCost)
+      return `the run cost $${this.#costUsd.toFixed(4)} of $${maxCost} (--max-cost)`;
     return undefined;
   }
-}
-
-export function toBatchLimits(options: LimitOptions): BatchLimits {
-  const { questionTokens, questionCost, questionTime } = options;
-  return {
-    run: { tokens: options.maxTokens, costUsd: options.maxCost, seconds: options.maxTime },
-    question: { tokens: questionTokens, costUsd: questionCost, seconds: questionTime },
-  };
 }

@@ -47,7 +47,7 @@ export class Runner {
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
-    this.#spending = new Spending(plan.limits.run);
+    this.#spending = new Spending(plan.limits);
   }
 
   /** The head of the batch. */

@@ -85,4 +85,3 @@ export const blameSchema = z.strictObject({
   machine: z.string().nullable().default(null).describe('where it searched'),
 });
 export type BlameFile = z.infer<typeof blameSchema>;
-export type BlamedMessage = BlameFile['messages'][number];

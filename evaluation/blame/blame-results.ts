@@ -7,16 +7,9 @@ import { describeMaking } from '../plan/making.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { formatDecimals, formatPercent, toOneLine } from '../terminal/table.ts';
 import type { Arm } from './arms.ts';
-import type { BlamedMessage, BlameFile } from './blame-file.ts';
+import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
-import {
-  type Confirmation,
-  computeChance,
-  findCulprits,
-  type JudgedMessage,
-  judge,
-  type MessageTallies,
-} from './judge.ts';
+import { type Confirmation, computeChance, findCulprits, judge, type MessageTallies } from './judge.ts';
 import type { Message } from './recorded-question.ts';
 import type { Trials } from './trials.ts';
 
@@ -30,6 +23,7 @@ const hasDeparted = ({ status, reason = '' }: Attempt) => status !== 'answered' 
 type Examined = Pick<BlamePlan, 'answer' | 'recorded' | 'tries' | 'margin'>;
 
 type Answers = MessageTallies['kept'];
+type JudgedMessage = ReturnType<typeof judge>[number];
 
 interface Tallies {
   readonly outset: Answers;
@@ -155,7 +149,7 @@ function nameMessage({
   from,
   to,
   type,
-}: Pick<BlamedMessage, 'place' | 'from' | 'to' | 'type'>): string {
+}: Pick<BlameFile['messages'][number], 'place' | 'from' | 'to' | 'type'>): string {
   return `message ${place} (${from} → ${to ?? 'all'}, ${type})`;
 }
 

@@ -35,7 +35,7 @@ export const VERDICTS = [
   'no effect',
 ] as const;
 
-export interface JudgedMessage {
+interface JudgedMessage {
   /** Chance of a right answer once this message is as recorded. */
   readonly chance: number;
   readonly tries: number;

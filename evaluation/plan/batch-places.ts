@@ -6,19 +6,16 @@ import { resolveOutFolder, resolveUserPath } from '@gaia-mesh/core/system/user-p
 import { resolveStoreFile } from '../store/open-store.ts';
 
 /** Returns the paths of the files beside an answers file. */
-export function deriveBatchPaths(answers: string): {
-  journal: string;
-  stem: string;
-  head: string;
-  report: string;
-  comparison: string;
-} {
+export function deriveBatchPaths(answers: string) {
   const stem = path.join(path.dirname(answers), path.basename(answers, path.extname(answers)));
   return {
     stem,
     journal: `${answers}.journal`,
+    /** The head of the batch, for reports. */
     head: `${stem}.batch.json`,
+    /** The report, a page for a browser. */
     report: `${stem}.report.html`,
+    /** The comparison of several teams. */
     comparison: `${stem}.comparison.json`,
   };
 }
@@ -36,27 +33,6 @@ interface TypedPaths {
   readonly out?: string | undefined;
   readonly submission?: string | undefined;
   readonly store?: string | undefined;
-}
-
-/** Resolved paths of a batch. */
-export interface GaiaPaths {
-  readonly answers: string;
-  readonly journal: string;
-  /** The head of the batch, for reports. */
-  readonly head: string;
-  /** The report, a page for a browser. */
-  readonly report: string;
-  /** The comparison of several teams. */
-  readonly comparison: string;
-  readonly submission: string;
-  /** Folder of the log for people. */
-  readonly folder: string;
-  /** Folder of the meshes' own results and working files, with one folder per team. */
-  readonly runs: string;
-  readonly files: string;
-  readonly store: string;
-  /** The file of branches of a recorded question, if the questions are branches. */
-  readonly branches?: string | undefined;
 }
 
 /** The file name that the template of the agents course uses. */
@@ -80,35 +56,32 @@ export function findFilesFolder({ files, questions }: TypedPaths): string | unde
   return questions === undefined ? undefined : path.dirname(resolveUserPath(questions));
 }
 
-export function resolveGaiaPaths(options: TypedPaths): GaiaPaths {
+/**
+ * Resolves the paths of a batch.
+ *
+ * @throws MeshError `usage` for a folder in place of the answers, and for a store that is neither a file nor the URL of a server
+ */
+export function resolveGaiaPaths(options: TypedPaths) {
+  const { submission, store } = options;
   const answers = resolveAnswersPath(options);
   const folder = path.dirname(answers);
-  const { journal, stem, head, report, comparison } = deriveBatchPaths(answers);
+  const { stem, ...beside } = deriveBatchPaths(answers);
   const runs = `${stem}.runs`;
   return {
     answers,
-    journal,
-    head,
-    report,
-    comparison,
-    submission:
-      options.submission === undefined
-        ? path.join(folder, SUBMISSION_FILE)
-        : resolveUserPath(options.submission),
+    ...beside,
+    submission: submission === undefined ? path.join(folder, SUBMISSION_FILE) : resolveUserPath(submission),
+    /** Folder of the log for people. */
     folder,
+    /** Folder of the meshes' own results and working files, with one folder per team. */
     runs,
     files: path.join(runs, 'files'),
-    store: resolveStorePath(options),
+    store:
+      store === undefined
+        ? // The store gets a folder of its own, because its agent may read and write everything beside it.
+          path.join(runs, 'store', 'attempts.sqlite')
+        : (resolveStoreFile(store, resolveUserPath('.')) ?? store),
   };
-}
-
-/** Warns about a store whose folder also holds other files, which the store's agent could read and write. */
-export function describeExposure({ store }: TypedPaths): string | undefined {
-  const file = store === undefined ? undefined : resolveStoreFile(store, resolveUserPath('.'));
-  if (file === undefined || !isFolder(path.dirname(file))) return undefined;
-  const others = readdirSync(path.dirname(file)).filter((name) => !name.startsWith(path.basename(file)));
-  if (others.length === 0) return undefined;
-  return `--store: the agent that keeps the store may read and write all that is in ${path.dirname(file)}: give it a folder of its own`;
 }
 
 function resolveAnswersPath({ out }: TypedPaths): string {
@@ -124,18 +97,6 @@ function resolveAnswersPath({ out }: TypedPaths): string {
 
 function isFolder(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/**
- * Returns the store's file, or the URL of a server.
- *
- * @throws MeshError `usage` for an address that is neither
- */
-export function resolveStorePath(options: TypedPaths): string {
-  const { store } = options;
-  if (store !== undefined) return resolveStoreFile(store, resolveUserPath('.')) ?? store;
-  // The store gets a folder of its own, because its agent may read and write everything beside it.
-  return path.join(`${deriveBatchPaths(resolveAnswersPath(options)).stem}.runs`, 'store', 'attempts.sqlite');
 }
 
 /** Returns the name of a team's file; with several teams it includes the team's name. */

@@ -14,7 +14,7 @@ import { hashUserFiles } from '../teams/user-files.ts';
 /**
  * Everything a team's answers depend on besides question and file: part of the cache's key, and compared when a batch is resumed.
  */
-export interface TeamFingerprint {
+interface TeamFingerprint {
   /** Engine and model, also of each agent that has its own. */
   readonly model: string;
   /** Changes with any prompt, the form of answers, and any word of the team's file. */

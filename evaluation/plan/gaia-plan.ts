@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Team } from '@gaia-mesh/core/contracts/team.ts';
@@ -9,7 +10,8 @@ import { readQuestionFile } from '../questions/question-rows.ts';
 import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
-import { describeExposure, findFilesFolder, type GaiaPaths, resolveGaiaPaths } from './batch-places.ts';
+import { resolveStoreFile } from '../store/open-store.ts';
+import { findFilesFolder, resolveGaiaPaths } from './batch-places.ts';
 import { choice, commaList, defineTable, flag, noFlag, option, output, text, texts } from './option-table.ts';
 import {
   batchShape,
@@ -160,7 +162,7 @@ export type GaiaOptions = z.output<typeof gaiaTable.options>;
 
 /** The plan of a `gaia`, which may have several teams. */
 export interface GaiaPlan extends RunPlan {
-  readonly paths: GaiaPaths;
+  readonly paths: ReturnType<typeof resolveGaiaPaths>;
   /** The plain file of cached answers. */
   readonly cacheFile: string | undefined;
   /** The name under which answers are submitted, and the agents' code; undefined if nothing is submitted. */
@@ -187,7 +189,7 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
     throw new MeshError('usage', '--cache-file is for one team: answers of several would be mixed up in it');
   if (options.pairs === 'all' && teams.length === 1)
     throw new MeshError('usage', '--pairs all has no effect with one team: name several with --team');
-  const exposed = teams.some(hasStore) ? describeExposure(options) : undefined;
+  const exposed = teams.some(hasStore) ? describeExposure(given) : undefined;
   if (exposed !== undefined) warnings.push(exposed);
   const { pairs, cacheFile } = options;
   const paths = resolveGaiaPaths(options);
@@ -214,6 +216,15 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
     cacheFile: cacheFile === undefined ? undefined : resolveUserPath(cacheFile),
     submitter: findSubmitter(options, api !== undefined && options.questions === undefined),
   };
+}
+
+/** Warns about a store whose folder also holds other files, which the store's agent could read and write. */
+function describeExposure({ store }: GaiaOptions): string | undefined {
+  const file = store === undefined ? undefined : resolveStoreFile(store, resolveUserPath('.'));
+  if (file === undefined || !existsSync(path.dirname(file))) return undefined;
+  const others = readdirSync(path.dirname(file)).filter((name) => !name.startsWith(path.basename(file)));
+  if (others.length === 0) return undefined;
+  return `--store: the agent that keeps the store may read and write all that is in ${path.dirname(file)}: give it a folder of its own`;
 }
 
 /** Returns the name under which answers are submitted; undefined if they are not. */

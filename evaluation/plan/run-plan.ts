@@ -3,17 +3,15 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { resolveEngine, type Team } from '@gaia-mesh/core/contracts/team.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { type BatchHead, HEAD_VERSION } from '../batch/journal/batch-head.ts';
-import { type BatchLimits, toBatchLimits } from '../batch/limits.ts';
+import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { Question } from '../questions/question.ts';
 import type { ScoringApi } from '../questions/scoring-api.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 import { formatNetwork } from '../terminal/table.ts';
 import { shortenPath } from './batch-places.ts';
-import type { Fingerprint } from './batch-setup.ts';
 import { drawSeed } from './fault-request.ts';
 import { describeMaking } from './making.ts';
-import type { RunOptions } from './options.ts';
+import type { LimitOptions, RunOptions } from './options.ts';
 import { EMBEDDED, type PlannedTeam, planTeam, usesStore } from './team-options.ts';
 
 /**
@@ -29,9 +27,9 @@ export interface RunPlan {
   readonly repeat: number;
   /** True to continue the batch in the journal. */
   readonly resumes: boolean;
-  readonly limits: BatchLimits;
-  /** The fingerprint of the batch; a resumed one must have the same. */
-  readonly fingerprint: Fingerprint;
+  readonly limits: LimitOptions;
+  /** Named values that must not change when the batch is resumed: questions, team, adapter, model, prompts, … */
+  readonly fingerprint: Readonly<Record<string, string>>;
   readonly paths: {
     /** The file that the user reads: answers, or attempts. */
     readonly answers: string;
@@ -69,7 +67,7 @@ interface RunParts
   > {
   readonly teams: readonly Team[];
   /** The fingerprint of the questions. */
-  readonly fingerprint: Fingerprint;
+  readonly fingerprint: RunPlan['fingerprint'];
   readonly warnings: readonly string[];
 }
 
@@ -99,7 +97,7 @@ export async function planRun<Paths extends RunPlan['paths']>(
     teams: planned,
     repeat: options.repeat,
     resumes: options.resume,
-    limits: toBatchLimits(options),
+    limits: options,
     fingerprint: fingerprintBatch(fingerprint, options.repeat, planned),
     paths,
     warnings: [...new Set([...warnings, ...said, ...(drawn === undefined ? [] : [drawn.said])])],
@@ -150,10 +148,10 @@ function checkStoreUse(teams: readonly PlannedTeam[], store: string | undefined)
 
 /** Returns the fingerprint of a batch for its journal; a resumed batch must have the same. */
 function fingerprintBatch(
-  questions: Fingerprint,
+  questions: RunPlan['fingerprint'],
   repeat: number,
   teams: readonly PlannedTeam[],
-): Fingerprint {
+): RunPlan['fingerprint'] {
   const batch: Record<string, string> = { ...questions, repeat: String(repeat) };
   for (const { team, fingerprint, faults, network } of teams) {
     batch[`team ${team.name}`] =
@@ -178,7 +176,7 @@ type HeadFacts = Pick<RunPlan, 'paths' | 'fingerprint' | 'repeat' | 'source' | '
 export function buildBatchHead(facts: HeadFacts): BatchHead {
   const { paths, fingerprint: setup, repeat, source, pairs = 'baseline', teams, questions } = facts;
   return {
-    schema_version: HEAD_VERSION,
+    schema_version: 2,
     gaia_mesh: packageVersion,
     ...describeMaking(),
     answers: path.basename(paths.answers),

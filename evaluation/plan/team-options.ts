@@ -29,7 +29,7 @@ import { loadTeam } from '../teams/load-team.ts';
 import { toolServices } from '../teams/tool-services.ts';
 import { withNames, withTools } from '../teams/user-options.ts';
 import { parseFaultRequest } from './fault-request.ts';
-import { fingerprintTeam, type TeamFingerprint } from './fingerprint.ts';
+import { fingerprintTeam } from './fingerprint.ts';
 import { toFlag } from './option-table.ts';
 import { engineShorthands, type TeamOptions } from './options.ts';
 
@@ -37,7 +37,7 @@ import { engineShorthands, type TeamOptions } from './options.ts';
 export interface PlannedTeam {
   readonly team: Team;
   readonly adapter: ProtocolAdapter;
-  readonly fingerprint: TeamFingerprint;
+  readonly fingerprint: Awaited<ReturnType<typeof fingerprintTeam>>;
   readonly concurrency: number;
   readonly faults: FaultRequest | undefined;
   /** The network between its hub and its agents; null for the loopback alone. */

@@ -46,7 +46,7 @@ export class Coordinator {
     this.name = name;
     this.#plan = plan;
     this.#queue = queue;
-    this.#spending = new Spending(plan.limits.run);
+    this.#spending = new Spending(plan.limits);
   }
 
   /**

@@ -6,7 +6,6 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import * as z from 'zod';
-import { toBatchLimits } from '../batch/limits.ts';
 import { resolveGaiaPaths } from '../plan/batch-places.ts';
 import { findSubmitter, type GaiaOptions, type GaiaPlan } from '../plan/gaia-plan.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
@@ -40,9 +39,9 @@ const questionSchema = z.strictObject({
 });
 
 const limitsSchema = z.strictObject({
-  seconds: z.number().positive().optional(),
-  tokens: z.number().positive().optional(),
-  costUsd: z.number().positive().optional(),
+  questionTokens: z.number().positive().optional(),
+  questionCost: z.number().positive().optional(),
+  questionTime: z.number().positive().optional(),
 });
 
 /** The plan of a batch as all machines read it from the database. Keys of model servers are not in it. */
@@ -76,6 +75,7 @@ export function buildQueuedPlan(
   plan: RunPlan,
   files: ReadonlyMap<string, QueuedQuestion['file']>,
 ): QueuedPlan {
+  const { questionTokens, questionCost, questionTime } = plan.limits;
   return {
     version: PLAN_VERSION,
     gaia_mesh: packageVersion,
@@ -91,7 +91,7 @@ export function buildQueuedPlan(
       file: files.get(question.taskId),
     })),
     repeat: plan.repeat,
-    limits: plan.limits.question,
+    limits: { questionTokens, questionCost, questionTime },
     pairs: plan.pairs,
     setup: plan.fingerprint,
   };
@@ -159,7 +159,7 @@ export async function planQueuedBatch(
     isBatch: true,
     repeat: queued.repeat,
     resumes: false,
-    limits: { ...toBatchLimits(options), question: queued.limits },
+    limits: { ...options, ...queued.limits },
     fingerprint: queued.setup,
     paths,
     pairs: queued.pairs,

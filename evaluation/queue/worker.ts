@@ -260,7 +260,7 @@ export class Worker {
       {
         team: team.name,
         askTeam: mesh.ask,
-        limits: { question: plan.limits },
+        limits: plan.limits,
         score: createTaskScorer(team.scorer),
         redact: this.#redact,
       },
@@ -281,7 +281,7 @@ export class Worker {
         repeat: plan.repeat,
         isBatch: true,
         resumes: false,
-        limits: { question: plan.limits, run: {} },
+        limits: plan.limits,
         external: new Set(),
         portBase: 'auto',
       },

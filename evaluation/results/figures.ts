@@ -288,32 +288,3 @@ function addScore(scores: Map<string, { sum: number; count: number }>, name: str
 function increment<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
-
-/** Attempts in groups, such as the levels of their questions. */
-export class AttemptGroups {
-  readonly #sums = new Map<string, AttemptSum>();
-
-  add(name: string, attempt: Attempt | undefined, isScored: boolean): void {
-    let sum = this.#sums.get(name);
-    if (sum === undefined) {
-      sum = new AttemptSum();
-      this.#sums.set(name, sum);
-    }
-    sum.add(attempt, isScored);
-  }
-
-  get(name: string): AttemptSum | undefined {
-    return this.#sums.get(name);
-  }
-
-  /** Groups in the order in which they came. */
-  map<Value>(toValue: (sum: AttemptSum) => Value): Record<string, Value> {
-    return Object.fromEntries([...this.#sums].map(([name, sum]) => [name, toValue(sum)]));
-  }
-
-  /** Figures of the groups, in the order of their names. */
-  figures(): Record<string, Figures> {
-    const entries = Object.entries(this.map((sum) => sum.figures()));
-    return Object.fromEntries(entries.sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })));
-  }
-}

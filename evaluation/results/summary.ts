@@ -4,7 +4,36 @@ import type { Question } from '../questions/question.ts';
 import { Calibration, type CalibrationFigures } from '../statistics/answers/calibration.ts';
 import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
 import { type CycleSummary, type Rights, summarizeCycle } from './cycles.ts';
-import { AttemptGroups, AttemptSum, type Figures, type WorkFigures } from './figures.ts';
+import { AttemptSum, type Figures, type WorkFigures } from './figures.ts';
+
+/** Attempts in groups, such as the levels of their questions. */
+class AttemptGroups {
+  readonly #sums = new Map<string, AttemptSum>();
+
+  add(name: string, attempt: Attempt | undefined, isScored: boolean): void {
+    let sum = this.#sums.get(name);
+    if (sum === undefined) {
+      sum = new AttemptSum();
+      this.#sums.set(name, sum);
+    }
+    sum.add(attempt, isScored);
+  }
+
+  get(name: string): AttemptSum | undefined {
+    return this.#sums.get(name);
+  }
+
+  /** Groups in the order in which they came. */
+  map<Value>(toValue: (sum: AttemptSum) => Value): Record<string, Value> {
+    return Object.fromEntries([...this.#sums].map(([name, sum]) => [name, toValue(sum)]));
+  }
+
+  /** Figures of the groups, in the order of their names. */
+  figures(): Record<string, Figures> {
+    const entries = Object.entries(this.map((sum) => sum.figures()));
+    return Object.fromEntries(entries.sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })));
+  }
+}
 
 /**
  * Summary of one team's batch. The figures are those of first attempts; with `--repeat` later attempts are kept apart, since a

@@ -5,40 +5,30 @@ import { explainWriteFault, writeWhole } from '@gaia-mesh/core/system/files/whol
 import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import { type Attempt, attemptSchema, getUse } from '../attempts/attempt.ts';
-import type { Journal } from '../batch/journal/journal.ts';
-import { type GaiaPaths, nameTeamFile } from '../plan/batch-places.ts';
-import type { Question } from '../questions/question.ts';
+import type { FinishedBatch } from '../batch/finished-batch.ts';
+import { nameTeamFile } from '../plan/batch-places.ts';
 import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
 import { answerUseSchema } from '../store/answer-use.ts';
 
-/** The finished results to write, in the order of teams and questions. */
-export interface Finished {
-  readonly journal: Pick<Journal, 'read'>;
-  readonly teams: readonly string[];
-  readonly questions: readonly Question[];
-  readonly repeat: number;
-}
-
 /** Writes the answers file, and for each team a leaderboard file of first attempts. */
-export function writeAnswers(finished: Finished, places: Pick<GaiaPaths, 'answers'>): void {
-  const { teams, repeat } = finished;
-  const byId = new Map(finished.questions.map((question) => [question.taskId, question]));
-  writeLines(places.answers, answerLines());
-  const leaderboard = places.answers.replace(/(\.jsonl)?$/, '.leaderboard.jsonl');
-  for (const team of teams) {
-    writeLines(
-      nameTeamFile(leaderboard, team, teams.length),
-      formatLines(readFirstAttempts(finished, team), formatLeaderboardLine),
-    );
-  }
+export function writeAnswers(batch: FinishedBatch, file: string): void {
+  const { teams, repeat } = batch.head;
+  const tables = new Set(batch.questions.flatMap(({ taskId, scorer }) => (scorer === 'wtq' ? [taskId] : [])));
+  writeLines(file, answerLines());
+  const leaderboard = file.replace(/(\.jsonl)?$/, '.leaderboard.jsonl');
+  for (const { name } of teams)
+    writeLines(nameTeamFile(leaderboard, name, teams.length), leaderboardLines(name));
 
   function* answerLines(): Generator<string> {
-    for (const team of teams) {
+    for (const { name } of teams)
       for (let cycle = 1; cycle <= repeat; cycle++)
-        yield* formatLines(readCycleResults(finished, team, cycle), (result) =>
-          formatAnswerLine(result, byId.get(result.task_id)),
-        );
-    }
+        for (const attempt of readAttempts(batch, name, cycle))
+          yield formatAnswerLine(attempt, tables.has(attempt.task_id));
+  }
+
+  function* leaderboardLines(team: string): Generator<string> {
+    for (const { task_id, final_answer, reasoning_trace } of readAttempts(batch, team))
+      yield JSON.stringify({ task_id, model_answer: final_answer, reasoning_trace });
   }
 }
 
@@ -54,13 +44,13 @@ interface Submitter {
  * @throws MeshError `io` with the server's words; the saved payload can be sent by hand
  */
 export async function submitAnswers(
-  finished: Finished,
+  batch: FinishedBatch,
   team: string,
   who: Submitter,
   file: string,
   api: ScoringApi | undefined,
 ): Promise<SubmissionScore | undefined> {
-  const submission = buildSubmission(who, readFirstAttempts(finished, team));
+  const submission = buildSubmission(who, readAttempts(batch, team));
   writeLines(file, [JSON.stringify(submission, null, 2)]);
   if (api === undefined) return undefined;
   try {
@@ -73,23 +63,11 @@ export async function submitAnswers(
   }
 }
 
-function readFirstAttempts(finished: Finished, team: string): Generator<Attempt> {
-  return readCycleResults(finished, team, 1);
-}
-
-function* readCycleResults(
-  { journal, questions }: Finished,
-  team: string,
-  cycle: number,
-): Generator<Attempt> {
+function* readAttempts({ read, questions }: FinishedBatch, team: string, cycle = 1): Generator<Attempt> {
   for (const { taskId } of questions) {
-    const result = journal.read({ task_id: taskId, team, cycle });
-    if (result !== undefined) yield result;
+    const attempt = read({ task_id: taskId, team, cycle });
+    if (attempt !== undefined) yield attempt;
   }
-}
-
-function* formatLines(from: Iterable<Attempt>, line: (result: Attempt) => string): Generator<string> {
-  for (const result of from) yield line(result);
 }
 
 const { shape: attempt } = attemptSchema;
@@ -119,30 +97,21 @@ export const answerSchema = z.strictObject({
   file: attempt.file,
 });
 
+/** Takes the keys of a line, in their order, out of all facts of an attempt. */
+const lineSchema = z.object(answerSchema.shape);
+
 /**
  * Formats a line of the answers file. The file is in input order, with a line for each finished question, cycle and team
  * (REQ-074). Unknown values are omitted; `cost` is null if a price is not known.
  */
-function formatAnswerLine(attempt: Attempt, question?: Pick<Question, 'scorer'>): string {
-  const line: z.infer<typeof answerSchema> = {
-    task_id: attempt.task_id,
-    final_answer: question?.scorer === 'wtq' ? parseAnswerItems(attempt) : attempt.final_answer,
-    reasoning_trace: attempt.reasoning_trace,
-    raw_answer: attempt.raw_answer,
-    status: attempt.status,
+function formatAnswerLine(attempt: Attempt, isAboutTable: boolean): string {
+  const line = lineSchema.parse({
+    ...attempt,
+    ...getUse(attempt),
+    final_answer: isAboutTable ? parseAnswerItems(attempt) : attempt.final_answer,
     correct: attempt.correct ?? undefined,
     correct_lenient: attempt.correct_lenient ?? undefined,
-    level: attempt.level,
-    team: attempt.team,
-    cycle: attempt.cycle,
-    ...getUse(attempt),
-    cached: attempt.cached,
-    took: attempt.took,
-    confidence: attempt.confidence,
-    reason: attempt.reason,
-    failed_role: attempt.failed_role,
-    file: attempt.file,
-  };
+  });
   return JSON.stringify(line);
 }
 
@@ -152,21 +121,13 @@ function parseAnswerItems({ status, final_answer }: Attempt): string | string[] 
   return items.length > 1 ? items : (items[0] ?? null);
 }
 
-/** Formats a line for the leaderboard. */
-function formatLeaderboardLine({ task_id, final_answer, reasoning_trace }: Attempt): string {
-  return JSON.stringify({ task_id, model_answer: final_answer, reasoning_trace });
-}
-
 /** Builds the submission for a scoring API: the bare answers, and always the user and a link to the code (C-08). */
-function buildSubmission(
-  who: { readonly username: string; readonly agentCode: string },
-  results: Iterable<Attempt>,
-) {
-  const answers = [...results].map(({ task_id, final_answer }) => ({
+function buildSubmission({ username, agentCode }: Submitter, attempts: Iterable<Attempt>) {
+  const answers = [...attempts].map(({ task_id, final_answer }) => ({
     task_id,
     submitted_answer: final_answer,
   }));
-  return { username: who.username, agent_code: who.agentCode, answers };
+  return { username, agent_code: agentCode, answers };
 }
 
 /**

@@ -112,7 +112,7 @@ describe('a team to be served', () => {
       repeat: 1,
       isBatch: true,
       resumes: false,
-      limits: { run: {}, question: {} },
+      limits: {},
       external: new Set(),
       portBase: 9100,
       paths: { store: path.join(folder, 'store', 'attempts.sqlite') },

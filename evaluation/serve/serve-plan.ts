@@ -149,7 +149,7 @@ export async function servePlan(options: ServeOptions): Promise<ServePlan> {
       repeat: 1,
       isBatch: true,
       resumes: false,
-      limits: { run: {}, question: {} },
+      limits: {},
       external: new Set(),
       portBase: options.portBase,
       paths: { store: options.store ?? path.join(out, 'store', 'attempts.sqlite') },

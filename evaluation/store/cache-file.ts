@@ -5,7 +5,8 @@ import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
-import { setAside, type Warn } from './sql/set-aside.ts';
+import { setAside } from './sql/set-aside.ts';
+import type { StoreOptions } from './store.ts';
 
 /** Maximum characters of the file's own text in a message. */
 const SHOWN_CHARACTERS = 40;
@@ -17,7 +18,7 @@ const SHOWN_CHARACTERS = 40;
  *
  * @throws MeshError `store` if the file exists but cannot be read or is too large, `config` if it is something else
  */
-export function readCacheFile(file: string, warn: Warn): Map<string, string> {
+export function readCacheFile(file: string, warn: StoreOptions['warn']): Map<string, string> {
   let text: string;
   try {
     text = readUserText(file, { what: 'answer cache', maxBytes: STORE_LIMITS.cacheFileBytes, code: 'store' });

@@ -7,7 +7,6 @@ import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory
 import type * as z from 'zod';
 import type { answerUseSchema } from './answer-use.ts';
 import type { CacheKey } from './cache-key.ts';
-import type { Warn } from './sql/set-aside.ts';
 
 /**
  * The store of attempts, gap records and cached answers: an SQLite file by default, or Postgres (OV-38). Several processes may
@@ -48,7 +47,7 @@ export interface Store extends AttemptMemory {
 
 export interface StoreOptions {
   /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
-  readonly warn: Warn;
+  readonly warn: (message: string) => void;
   /** Folder of relative paths; by default the process's folder. */
   readonly folder?: string;
   readonly now?: () => Date;

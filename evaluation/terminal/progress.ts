@@ -56,7 +56,7 @@ export function flowProgress(): Progress {
   };
 }
 
-/** Maximum characters of a refusal or of a loss, whose reason may come from an agent. */
+/** Maximum characters of a report, whose reason may come from an agent. */
 const MAX_ALARM_CHARACTERS = 300;
 
 interface Alarms {
@@ -67,26 +67,20 @@ interface Alarms {
   readonly styles?: Styles;
 }
 
-/** Creates an observer that reports refusals, losses and faults in a list of notes. */
-export function createNotedAlarms(note: (text: string) => void): RunObserver {
-  return createAlarms({ say: (text) => note(toOneLine(text, MAX_ALARM_CHARACTERS)) });
-}
-
 /** Creates an observer that reports refusals, losses and faults. Faults of single deliveries are only counted. */
 export function createAlarms({ say, note = say, styles }: Alarms): RunObserver {
   return {
     event(event) {
-      const text = describeTrouble(event);
-      if (text === undefined) return;
+      const trouble = describeTrouble(event);
+      if (trouble === undefined) return;
+      const text = toOneLine(trouble, MAX_ALARM_CHARACTERS);
       switch (event.event) {
         case 'fault':
         case 'undeliverable':
           break;
-        case 'refused': {
-          const short = toOneLine(text, MAX_ALARM_CHARACTERS);
-          say(styles?.yellow(short) ?? short);
+        case 'refused':
+          say(styles?.yellow(text) ?? text);
           break;
-        }
         case 'agent_lost':
         case 'agent_died':
           say(styles?.red(text) ?? text);

@@ -10,7 +10,7 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import { tryNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { DEFAULT_SUBJECT } from '@gaia-mesh/core/transports/nats/subjects.ts';
-import { type BatchProgress, createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
+import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { formatAttemptKey } from '@gaia-mesh/evaluation/batch/journal/journal.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
@@ -248,7 +248,7 @@ function findSource(
 async function createProgress(
   { isBatch, questions, repeat }: BenchPlan,
   options: BenchOptions,
-): Promise<Progress & Partial<BatchProgress>> {
+): Promise<Progress & Partial<Awaited<ReturnType<typeof createBatchProgress>>>> {
   if (options.quiet) return createQuietProgress();
   return isBatch ? createBatchProgress(questions.length * repeat, 'tasks') : flowProgress();
 }

@@ -2,7 +2,7 @@ import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
 import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
-import type { BlamedMessage, BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
+import type { BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
@@ -66,7 +66,7 @@ function formatTokens({ tokens, own_tokens }: BlameFile['branches']): string {
   return `${count(tokens)} tokens${times}`;
 }
 
-function buildBlameRows(messages: readonly BlamedMessage[]): string[][] {
+function buildBlameRows(messages: BlameFile['messages']): string[][] {
   const heading = ['message', 'from', 'to', 'type', 'right', 'again', 'interval', 'own', 'truth', 'verdict'];
   return [
     heading,

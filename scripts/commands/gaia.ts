@@ -32,10 +32,10 @@ import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-tab
 import { formatConditions, formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
-import { type Finished, submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
+import { submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatJson, print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { createNotedAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
+import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import type { Watch } from '@gaia-mesh/evaluation/watch/watch.ts';
 import type { Command } from 'commander';
 import { EXIT, endToExitCode, statusToExitCode } from '../command-line/exit-code.ts';
@@ -194,7 +194,7 @@ async function runPlan(
     progress.note(text);
     log.note(text);
   };
-  const alarms = createNotedAlarms(note);
+  const alarms = createAlarms({ say: note });
   try {
     for (const warning of plan.warnings) {
       note(warning);
@@ -271,8 +271,6 @@ async function finish(
   signal: AbortSignal,
 ): Promise<void> {
   const { paths, questions, repeat } = plan;
-  const names = plan.teams.map(({ team }) => team.name);
-  const finished: Finished = { journal, teams: names, questions, repeat };
   const batch: FinishedBatch = { head, questions, read: (key) => journal.read(key) };
   const results = summarizeTeams(batch);
   const comparison = compareTeams({ batch, summaries: results });
@@ -288,11 +286,11 @@ async function finish(
   const hasFaults = [...ends.values()].some(({ mesh }) => mesh?.metrics.faults !== undefined);
   let submissions: ReadonlyMap<string, SubmissionScore> = new Map();
   try {
-    writeAnswers(finished, paths);
+    writeAnswers(batch, paths.answers);
     const shown = readBatchData({ batch, summaries: results }, comparison);
     if (isCompared) writeWhole(paths.comparison, formatJson(comparison));
     writeWhole(paths.report, fillPage({ kind: 'batch', batch: shown }).html);
-    submissions = await submitTeams(plan, finished, isAnswered && isComplete && !signal.aborted);
+    submissions = await submitTeams(plan, batch, isAnswered && isComplete && !signal.aborted);
   } finally {
     // Figures that cost tokens are shown, even if the disk has no room for them.
     if (options.json) {
@@ -382,7 +380,7 @@ function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAns
  */
 async function submitTeams(
   plan: GaiaPlan,
-  finished: Finished,
+  batch: FinishedBatch,
   isComplete: boolean,
 ): Promise<Map<string, SubmissionScore>> {
   const scores = new Map<string, SubmissionScore>();
@@ -391,7 +389,7 @@ async function submitTeams(
   for (const { team } of plan.teams) {
     const file = nameTeamFile(plan.paths.submission, team.name, plan.teams.length);
     const api = isComplete ? plan.api : undefined;
-    const score = await submitAnswers(finished, team.name, submitter, file, api);
+    const score = await submitAnswers(batch, team.name, submitter, file, api);
     if (score !== undefined) scores.set(team.name, score);
   }
   return scores;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
 import { formatVerdict } from '@gaia-mesh/evaluation/compare/comparison-text.ts';
-import { resolveStorePath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { resolveGaiaPaths } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   defineTable,
   flag,
@@ -68,7 +68,7 @@ export function gapsCommand(command: Command): void {
 async function run(options: GapsOptions): Promise<void> {
   loadKeys();
   const verdicts = parseVerdicts(options);
-  const place = resolveStorePath(options);
+  const { store: place } = resolveGaiaPaths(options);
   const file = resolveStoreFile(place);
   // Opening a missing store would create it.
   if (file !== undefined && !existsSync(file))

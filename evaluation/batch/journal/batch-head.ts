@@ -1,15 +1,12 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
-import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
 import type { Question } from '../../questions/question.ts';
 
 /** Maximum bytes of a head: it contains the questions, so its bound is that of a question file. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
-/** Version of the file's format. */
-export const HEAD_VERSION = 2;
 
 const teamSchema = z.strictObject({
   name: z.string().min(1),
@@ -36,7 +33,7 @@ const questionSchema = z.strictObject({
  * The head contains the true answers, which no agent may read.
  */
 const batchHeadSchema = z.strictObject({
-  schema_version: z.literal(HEAD_VERSION),
+  schema_version: z.literal(2),
   gaia_mesh: z.string(),
   /** The command line that asked the questions, and the machine; null in heads of versions that did not record them. */
   command: z.string().nullable().default(null),
@@ -55,11 +52,6 @@ const batchHeadSchema = z.strictObject({
 });
 
 export type BatchHead = z.infer<typeof batchHeadSchema>;
-
-/** Writes the head before the first question is asked, so that a report can be made of an unfinished batch. */
-export function writeBatchHead(file: string, head: BatchHead): void {
-  writeWhole(file, `${JSON.stringify(head)}\n`);
-}
 
 /**
  * Reads and checks the head of a batch.

@@ -2,9 +2,9 @@ import { existsSync, renameSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { AppendLog, type RecordPlace, RecordReader } from '@gaia-mesh/core/system/append-log.ts';
 import { FileLock } from '@gaia-mesh/core/system/files/file-lock.ts';
+import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { type Attempt, type AttemptKey, attemptSchema } from '../../attempts/attempt.ts';
-import { checkSetup } from '../../plan/batch-setup.ts';
-import { type BatchHead, readBatchHead, writeBatchHead } from './batch-head.ts';
+import { type BatchHead, readBatchHead } from './batch-head.ts';
 
 const JOURNAL = {
   what: 'journal of a batch',
@@ -107,7 +107,8 @@ export class Journal {
       if (resumes) checkSetup(headFile, readBatchHead(headFile).setup, head.setup);
       else if (existsSync(file)) renameSync(file, `${file}.previous`);
       const journal = new Journal(file, lock, resumes);
-      writeBatchHead(headFile, head);
+      // The head is written before the first question is asked, so that a report can be made of an unfinished batch.
+      writeWhole(headFile, `${JSON.stringify(head)}\n`);
       return journal;
     } catch (error) {
       lock.release();
@@ -154,6 +155,30 @@ export class Journal {
     this.#log.forgetFrom(forgotten.first, forgotten.before);
     for (const attempt of after) this.#places.add({ value: attempt, ...this.#log.append(attempt) });
   }
+}
+
+/** Maximum characters of a value in a message. */
+const MAX_SHOWN_CHARACTERS = 60;
+
+/**
+ * Checks that a resumed batch has the fingerprint it was begun with.
+ *
+ * @param file the head of that batch, for the message
+ * @throws MeshError `usage`, naming the differences
+ */
+function checkSetup(file: string, then: BatchHead['setup'], now: BatchHead['setup']): void {
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])].sort();
+  const changed = names.filter((name) => then[name] !== now[name]);
+  if (changed.length === 0) return;
+  const shown = (value: string | undefined) =>
+    value === undefined ? 'none' : value.slice(0, MAX_SHOWN_CHARACTERS);
+  const list = changed
+    .map((name) => `${name}: ${shown(then[name])} then, ${shown(now[name])} now`)
+    .join('; ');
+  throw new MeshError(
+    'usage',
+    `--resume: ${file} was started with other settings (${list}): repeat them, or start over without --resume`,
+  );
 }
 
 /** The results of a batch that is finished, interrupted or still running. */

@@ -23,9 +23,9 @@ import type { RunPlan } from '../../plan/run-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
 import { createTaskScorer } from '../../scorers/scorer.ts';
-import { buildAgentLaunch, type RunPaths } from '../../teams/agent-launch.ts';
+import { buildAgentLaunch } from '../../teams/agent-launch.ts';
 import { PORT_HINT } from '../../teams/port-hint.ts';
-import type { AskTeam } from '../batch.ts';
+import type { Batch } from '../batch.ts';
 import { createRedactor } from '../redact.ts';
 
 /** Characters of a text's beginning in an outline. It is sent again with each turn of a conversation. */
@@ -63,7 +63,7 @@ export function outlineFile({ name, bytes, text, hasText }: OutlinedFile): strin
 /** The parts of a run's plan that its meshes need. */
 export interface MeshPlan
   extends Pick<RunPlan, 'questions' | 'repeat' | 'isBatch' | 'resumes' | 'limits' | 'external' | 'portBase'> {
-  readonly paths: RunPaths;
+  readonly paths: Partial<Pick<RunPlan['paths'], 'files' | 'store' | 'branches'>>;
 }
 
 /** The listeners of a mesh while it runs. */
@@ -111,7 +111,7 @@ class RunTraces {
 
 /** A team of agents on a mesh that answers questions. All questions of a batch share one mesh. */
 export class MeshTeam {
-  readonly ask: AskTeam;
+  readonly ask: Batch['askTeam'];
   readonly #run: MeshRun;
   readonly #traces: RunTraces;
   readonly #hasModel: boolean;
@@ -141,7 +141,7 @@ export class MeshTeam {
     const { team, adapter, out, faults, network } = planned;
     const { paths, questions, repeat, portBase, external, resumes } = plan;
     if (paths.files !== undefined) mkdirSync(paths.files, { recursive: true });
-    const timeoutS = plan.limits.question.seconds ?? team.limits.task_timeout_s;
+    const timeoutS = plan.limits.questionTime ?? team.limits.task_timeout_s;
     const withRun = adaptTeam(team, `${new Date().toISOString()} ${process.pid}`, timeoutS);
     const { engine: name, model, model_host: host, engine_options: options } = team;
     const engine = await loadEngine(name, { prompts: loadPrompt, model, host, options });
@@ -193,10 +193,10 @@ export class MeshTeam {
 
   async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<Attempt> {
     const team = this.#team;
-    const { seconds, tokens = team.limits.tokens } = this.#plan.limits.question;
+    const { questionTime: seconds, questionTokens = team.limits.tokens } = this.#plan.limits;
     const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
     const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
-    const end = await this.#run.ask(task, { signal, timeoutMs, taskTokens: tokens });
+    const end = await this.#run.ask(task, { signal, timeoutMs, taskTokens: questionTokens });
     const steps = this.#traces.ended(task.taskId);
     return buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
   }

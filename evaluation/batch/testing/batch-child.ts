@@ -5,7 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import { readQuestions } from '../../questions/read-questions.ts';
 import { summarize } from '../../results/summary.ts';
 import { writeAnswers, writeLines } from '../../results/write-results.ts';
-import { type AskTeam, runBatch } from '../batch.ts';
+import { type Batch, runBatch } from '../batch.ts';
+import type { FinishedBatch } from '../finished-batch.ts';
 import { attemptAt, openTestJournal, plainBatch } from './results.ts';
 
 /**
@@ -14,7 +15,7 @@ import { attemptAt, openTestJournal, plainBatch } from './results.ts';
  */
 const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);
 
-const askTeam: AskTeam = async (question, { cycle }) => {
+const askTeam: Batch['askTeam'] = async (question, { cycle }) => {
   const { taskId } = question;
   appendFileSync(path.join(folder, 'asked'), `${taskId}\n`);
   const digest = createHash('sha256').update(taskId).digest('hex');
@@ -39,10 +40,8 @@ const end = await runBatch({
 });
 if (end.kind !== 'finished') throw new Error(end.reason);
 const read = (taskId: string) => journal.read({ task_id: taskId, team: 'single', cycle: 1 });
-writeAnswers(
-  { journal, teams: ['single'], questions, repeat: 1 },
-  { answers: path.join(folder, 'answers.jsonl') },
-);
+const head = { teams: [{ name: 'single' }], repeat: 1 } as unknown as FinishedBatch['head'];
+writeAnswers({ head, questions, read: (key) => journal.read(key) }, path.join(folder, 'answers.jsonl'));
 const { team: summary } = summarize(questions, 1, ({ taskId }) => read(taskId));
 writeLines(path.join(folder, 'summary.json'), [JSON.stringify(summary)]);
 journal.close();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach } from 'vitest';
 import type { Question } from '../../questions/question.ts';
-import { type AskTeam, type Batch, type BatchEvent, runBatch } from '../batch.ts';
+import { type Batch, type BatchEvent, runBatch } from '../batch.ts';
 import type { Journal } from '../journal/journal.ts';
 import { attemptAt, openTestJournal, plainBatch, questionOf, type Reply } from './results.ts';
 
@@ -35,7 +35,7 @@ export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q
 /** Creates a team that records the questions it receives and answers them with `answer`. */
 export function teamOf(answer: (question: Question, cycle: number) => Reply | Promise<Reply> = rightly) {
   const asked: string[] = [];
-  const askTeam: AskTeam = async (question, { cycle }, signal) => {
+  const askTeam: Batch['askTeam'] = async (question, { cycle }, signal) => {
     asked.push(cycle === 1 ? question.taskId : `${question.taskId}#${cycle}`);
     await setImmediate();
     signal.throwIfAborted();
@@ -46,7 +46,7 @@ export function teamOf(answer: (question: Question, cycle: number) => Reply | Pr
 
 export const rightly = (question: Question): Reply => ({ answer: question.truths[0] ?? '' });
 
-export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> = {}) {
+export async function run(askTeam: Batch['askTeam'], count: number, more: Partial<Batch> = {}) {
   const events: BatchEvent[] = [];
   const end = await runBatch({
     ...plainBatch,
@@ -63,7 +63,7 @@ export async function run(askTeam: AskTeam, count: number, more: Partial<Batch> 
 
 export const kept = (id: string, cycle = 1) => journal.read({ task_id: id, team: 'single', cycle });
 /** Never settles by itself, like a team whose model is silent. */
-export const untilAborted: AskTeam = (_question, _attempt, signal) =>
+export const untilAborted: Batch['askTeam'] = (_question, _attempt, signal) =>
   new Promise((_resolve, reject) =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
   );

@@ -3,12 +3,12 @@ import type { TaskEnd } from '@gaia-mesh/core/run/run-options.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import type { Attempt } from '../../attempts/attempt.ts';
 import { buildAttempt } from '../../attempts/build-attempt.ts';
-import type { Fingerprint } from '../../plan/batch-setup.ts';
 import { buildBatchHead } from '../../plan/run-plan.ts';
 import type { Question } from '../../questions/question.ts';
 import { createTaskScorer } from '../../scorers/scorer.ts';
 import { loadTeam } from '../../teams/load-team.ts';
 import type { Batch } from '../batch.ts';
+import type { BatchHead } from '../journal/batch-head.ts';
 import { Journal } from '../journal/journal.ts';
 
 /** Small real values for tests; unspecified fields have plain values. */
@@ -16,7 +16,7 @@ import { Journal } from '../journal/journal.ts';
 export const plainBatch = {
   team: 'single',
   repeat: 1,
-  limits: { question: {}, run: {} },
+  limits: {},
   placeFile: async (question) => question,
   score: createTaskScorer('gaia'),
   redact: (text) => text,
@@ -33,7 +33,11 @@ export function questionOf(taskId: string, more: Partial<Question> = {}): Questi
 }
 
 /** Opens the journal of a batch of one team, `journal` in a folder, with its head beside it. */
-export function openTestJournal(folder: string, resumes: boolean, fingerprint: Fingerprint = {}): Journal {
+export function openTestJournal(
+  folder: string,
+  resumes: boolean,
+  fingerprint: BatchHead['setup'] = {},
+): Journal {
   const [answers = '', head = '', journal = ''] = ['answers.jsonl', 'batch.json', 'journal'].map((name) =>
     path.join(folder, name),
   );

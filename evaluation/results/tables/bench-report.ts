@@ -18,7 +18,7 @@ import {
 import type { BenchOutcome } from '../bench-summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
 import { formatCycles } from './batch-table.ts';
-import { listHopColumns, listHopRows } from './hop-columns.ts';
+import { buildHopTable } from './hop-columns.ts';
 
 /** Minimum tasks of a part that is shown; scores of smaller parts are noise. `--json` has them all. */
 const MIN_PART_TASKS = 10;
@@ -32,7 +32,7 @@ export function runReport(
 ): string {
   const { bold, dim, green, red } = createStyles(process.stdout);
   const truth = task.truths[0];
-  const hops = listHopRows(metrics);
+  const hops = buildHopTable(metrics);
   const isRight = metrics.normalized_em === 1;
   const answer =
     metrics.answer === null
@@ -50,7 +50,7 @@ export function runReport(
           `Source    ${toOneLine(source.place, 300)}${source.evidence === undefined ? '' : dim(`: ${toOneLine(source.evidence, 60)}`)}`,
         ]),
     '',
-    formatColumns(listHopColumns(hops), hops),
+    formatColumns(hops.columns, hops.rows),
     '',
     formatTable(
       [

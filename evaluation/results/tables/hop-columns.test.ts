@@ -4,7 +4,7 @@ import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import { buildRecordedMetrics } from '@gaia-mesh/core/run/metrics/recorded-metrics.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { listHopRows } from './hop-columns.ts';
+import { buildHopTable } from './hop-columns.ts';
 
 type Traces = ConstructorParameters<typeof Timeline>[0];
 type Links = Parameters<typeof buildRecordedMetrics>[2];
@@ -70,7 +70,7 @@ test('rows of packets add up to the totals of the run, whoever sent what', () =>
   fc.assert(
     fc.property(anyTeam, (sent) => {
       const metrics = metricsOf(sent);
-      const rows = listHopRows(metrics);
+      const { rows } = buildHopTable(metrics);
       const add = (key: 'packets' | 'bytes' | 'header_size') => rows.reduce((all, row) => all + row[key], 0);
 
       expect(add('bytes')).toBe(metrics.bytes_rx);
@@ -83,7 +83,7 @@ test('rows of packets add up to the totals of the run, whoever sent what', () =>
 
 test('a row has its packet’s own bytes, not those of its type', () => {
   const own = (from: number, bytes: number) => ({ from, type: 'note', bytes, header: 9, isUnseen: false });
-  const rows = listHopRows(metricsOf([own(0, 100), own(1, 7), own(2, 1)]));
+  const { rows } = buildHopTable(metricsOf([own(0, 100), own(1, 7), own(2, 1)]));
 
   expect(rows.map(({ bytes }) => bytes)).toEqual([100, 7, 1]);
 });

@@ -14,11 +14,14 @@ interface HopRow extends Pick<RunMetrics['hops'][number], 'packets' | 'bytes' | 
   readonly mesh_us: number | null;
 }
 
-/**
- * Lists what agents sent, one row for each type and sender. Packets, bytes and overhead add up to the totals of the run:
- * a last row has what the others leave out.
- */
-export function listHopRows({ hops, agents, pkt_cnt, bytes_rx, header_overhead }: RunMetrics): HopRow[] {
+/** Builds the table of what agents sent, one row for each type and sender. */
+export function buildHopTable(metrics: RunMetrics) {
+  const rows = listHopRows(metrics);
+  return { rows, columns: listHopColumns(rows) };
+}
+
+/** Packets, bytes and overhead add up to the totals of the run: a last row has what the others leave out. */
+function listHopRows({ hops, agents, pkt_cnt, bytes_rx, header_overhead }: RunMetrics): HopRow[] {
   const shown = hops.slice(0, MAX_HOPS);
   const sum = (key: 'packets' | 'bytes' | 'header_size') => shown.reduce((all, hop) => all + hop[key], 0);
   const rest = {
@@ -53,8 +56,8 @@ function nameSender(sender: string, agents: RunMetrics['agents']): string {
   return agents.filter((other) => other.tool === tool).length > 1 ? `${sender} ${tool}` : tool;
 }
 
-/** Lists the columns of these rows. If each row is one packet, the column of counts is left out, and no time is called a mean. */
-export function listHopColumns(rows: readonly HopRow[]): Column<HopRow>[] {
+/** If each row is one packet, the column of counts is left out, and no time is called a mean. */
+function listHopColumns(rows: readonly HopRow[]): Column<HopRow>[] {
   const isCounted = rows.some(({ packets, from }) => packets > 1 || from === '');
   const packets: Column<HopRow> = {
     key: 'packets',

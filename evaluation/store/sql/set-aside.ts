@@ -2,9 +2,6 @@ import { existsSync, renameSync } from 'node:fs';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
-/** Receives warnings about faults that do not stop the work. */
-export type Warn = (message: string) => void;
-
 /**
  * Renames `file` to the first free `<file>.corrupt-<n>`, and likewise the files that belong to it (`file` + suffix), so that all
  * of them can be rescued. Returns the new name.

@@ -9,7 +9,7 @@ import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { explainWriteFault } from '@gaia-mesh/core/system/files/whole-file.ts';
 import * as z from 'zod';
 import type { StoreOptions } from '../store.ts';
-import { setAside, type Warn } from './set-aside.ts';
+import { setAside } from './set-aside.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
 
 /** Milliseconds for which SQLite may block the process; between two tries other work gets its turn. */
@@ -175,7 +175,11 @@ function isStoreFile(file: string): boolean {
  * Sets the corrupt file aside and creates a new one. Several processes may find it corrupt at the same time, and only the first
  * must move it, since the next would move the new one away. They take turns by a lock that ends with its process.
  */
-async function replaceCorrupt(file: string, patience: Patience, warn: Warn): Promise<DatabaseSync> {
+async function replaceCorrupt(
+  file: string,
+  patience: Patience,
+  warn: StoreOptions['warn'],
+): Promise<DatabaseSync> {
   const turns = new DatabaseSync(`${file}.repair`, { timeout: BLOCKING_MS });
   try {
     await patience.with(() => turns.exec('BEGIN EXCLUSIVE'));

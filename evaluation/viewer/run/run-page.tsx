@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RunData } from '../../report/page-data.ts';
-import { listHopColumns, listHopRows } from '../../results/tables/hop-columns.ts';
+import { buildHopTable } from '../../results/tables/hop-columns.ts';
 import { count, formatDecimals, formatNetwork, formatPercent } from '../../terminal/table.ts';
 import { Bar, LegendBar } from '../chart.tsx';
 import { formatBytes, formatCounted, formatMs, toLine, UNKNOWN } from '../format.ts';
@@ -255,15 +255,11 @@ function TimeCard({ metrics: { time_us: split, answered } }: Pick<RunData, 'metr
 
 /** The packets of each agent by type, with their times. */
 function HopsCard({ metrics }: { readonly metrics: RunData['metrics'] }) {
-  const rows = listHopRows(metrics);
+  const { rows, columns } = buildHopTable(metrics);
   if (rows.length === 0) return null;
   return (
     <Card title="What each agent sent, and how long it took" id="hops">
-      <ResultTable
-        label="What each agent sent"
-        rows={rows}
-        columns={toPageColumns(listHopColumns(rows), rows)}
-      />
+      <ResultTable label="What each agent sent" rows={rows} columns={toPageColumns(columns, rows)} />
     </Card>
   );
 }
