@@ -5,11 +5,28 @@ import type { LoadedFile } from '../loaded-file.ts';
 import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
 
 /** The entry that stands for every member, one after the other. */
-export const ALL_MEMBERS = '*';
+const ALL_MEMBERS = '*';
 /** Maximum names in a list; more do not help a reader. */
 const MAX_LISTED = 1000;
 
-export function listZip(file: LoadedFile): DataToolReply {
+/** Reads a member as a file of its own. */
+type ReadMember = (member: LoadedFile) => Promise<DataToolReply>;
+
+/**
+ * Lists an archive, or reads one of its members, or all of them.
+ *
+ * @throws MeshError `tool` for other files, and for a member that cannot be read
+ */
+export async function reportZip(
+  file: LoadedFile,
+  entry: string | undefined,
+  read: ReadMember,
+): Promise<DataToolReply> {
+  if (entry === undefined) return listZip(file);
+  return entry === ALL_MEMBERS ? readMembers(file, read) : read(openZipMember(file, entry));
+}
+
+function listZip(file: LoadedFile): DataToolReply {
   const { members } = openZip(file);
   const files = members.filter(({ isFolder }) => !isFolder);
   const bytes = files.reduce((sum, { statedBytes }) => sum + statedBytes, 0);
@@ -51,21 +68,55 @@ export function openZipMember(file: LoadedFile, entry: string): LoadedFile {
       `${quoteFileName(file.name)} has no member ${quoteFileName(entry)}: it has ${names.join(', ')}${more}`,
     );
   }
+  return unpackFile(file, archive, member);
+}
+
+function unpackFile(file: LoadedFile, archive: ZipArchive, member: ZipMember): LoadedFile {
   return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
 }
 
 /**
- * Lists the files of an archive; opening one returns it as a file of its own or throws the reason why it cannot be
- * read.
+ * Maximum characters of all members together, as much of a reply as a model sees, and of one member, enough to
+ * recognise it.
  */
-export function listZipMembers(file: LoadedFile): readonly { name: string; open: () => LoadedFile }[] {
+const MAX_MEMBERS_CHARACTERS = 22_000;
+const MAX_MEMBER_CHARACTERS = 6_000;
+/** Maximum members read in one call. */
+const MAX_MEMBERS_READ = 200;
+
+/** Returns member after member, and names those that were cut or left out because the limit was reached. */
+async function readMembers(file: LoadedFile, read: ReadMember): Promise<DataToolReply> {
   const archive = openZip(file);
-  return archive.members
-    .filter(({ isFolder }) => !isFolder)
-    .map((member) => ({
-      name: member.name,
-      open: () => ({ name: `${file.name}/${member.name}`, bytes: archive.read(member) }),
-    }));
+  const members = archive.members.filter(({ isFolder }) => !isFolder);
+  const parts: string[] = [];
+  const left: string[] = [];
+  let room = MAX_MEMBERS_CHARACTERS;
+  for (const [at, member] of members.entries()) {
+    if (room <= 0 || at >= MAX_MEMBERS_READ) {
+      left.push(quoteFileName(member.name));
+      continue;
+    }
+    const text = await readMemberText(() => read(unpackFile(file, archive, member)));
+    const most = Math.min(MAX_MEMBER_CHARACTERS, room);
+    const cut =
+      text.length > most ? `\n[cut: ${text.length - most} more characters; read it by its name]` : '';
+    parts.push(text.slice(0, most).toWellFormed() + cut);
+    room -= Math.min(text.length, most);
+  }
+  const rest =
+    left.length === 0 ? [] : [`[not read, since the reply is full: ${left.slice(0, 100).join(', ')}]`];
+  const head = `${quoteFileName(file.name)}: ZIP archive, ${members.length} files`;
+  return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
+}
+
+/** Returns the text of a member, or the reason why it cannot be read, so that the others still are. */
+async function readMemberText(read: () => Promise<DataToolReply>): Promise<string> {
+  try {
+    return (await read()).text;
+  } catch (error) {
+    if (error instanceof MeshError) return `[${error.message}]`;
+    throw error;
+  }
 }
 
 function findMember({ members }: ZipArchive, entry: string): ZipMember | undefined {

@@ -46,11 +46,8 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
       return { text: await (await import('../documents/html-report.ts')).reportEpub(file) };
     case 'rows':
       return { text: await (await import('../tables/question-rows.ts')).exportRows(file) };
-    case 'zip': {
-      const { ALL_MEMBERS, listZip, openZipMember } = await import('../archives/zip-report.ts');
-      if (reading.entry === ALL_MEMBERS) return readMembers(file);
-      return reading.entry === undefined ? listZip(file) : readMember(openZipMember(file, reading.entry));
-    }
+    case 'zip':
+      return (await import('../archives/zip-report.ts')).reportZip(file, reading.entry, readMember);
   }
 }
 
@@ -85,50 +82,6 @@ const KINDS: Readonly<Record<ReaderName, Exclude<Reading['kind'], 'cells' | 'row
   analyze_image: undefined,
   understand_audio: undefined,
 };
-
-/**
- * Maximum characters of all members together, as much of a reply as a model sees, and of one member, enough to
- * recognise it.
- */
-const MAX_MEMBERS_CHARACTERS = 22_000;
-const MAX_MEMBER_CHARACTERS = 6_000;
-/** Maximum members read in one call. */
-const MAX_MEMBERS_READ = 200;
-
-/** Returns member after member, and names those that were cut or left out because the limit was reached. */
-async function readMembers(file: LoadedFile): Promise<DataToolReply> {
-  const { listZipMembers } = await import('../archives/zip-report.ts');
-  const members = listZipMembers(file);
-  const parts: string[] = [];
-  const left: string[] = [];
-  let room = MAX_MEMBERS_CHARACTERS;
-  for (const [at, { name, open }] of members.entries()) {
-    if (room <= 0 || at >= MAX_MEMBERS_READ) {
-      left.push(quoteFileName(name));
-      continue;
-    }
-    const text = await readMemberText(open);
-    const most = Math.min(MAX_MEMBER_CHARACTERS, room);
-    const cut =
-      text.length > most ? `\n[cut: ${text.length - most} more characters; read it by its name]` : '';
-    parts.push(text.slice(0, most).toWellFormed() + cut);
-    room -= Math.min(text.length, most);
-  }
-  const rest =
-    left.length === 0 ? [] : [`[not read, since the reply is full: ${left.slice(0, 100).join(', ')}]`];
-  const head = `${quoteFileName(file.name)}: ZIP archive, ${members.length} files`;
-  return { text: [head, ...parts, ...rest].join('\n\n'), data: { read: parts.length, left: left.length } };
-}
-
-/** Returns the text of a member, or the reason why it cannot be read, so that the others still are. */
-async function readMemberText(open: () => LoadedFile): Promise<string> {
-  try {
-    return (await readMember(open())).text;
-  } catch (error) {
-    if (error instanceof MeshError) return `[${error.message}]`;
-    throw error;
-  }
-}
 
 function readMember(member: LoadedFile): Promise<DataToolReply> {
   const reading = chooseReading(member.name);

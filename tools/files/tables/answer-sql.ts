@@ -1,25 +1,15 @@
+import type { SQLOutputValue } from 'node:sqlite';
 import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import type { DateOrder } from '../../tables/values/date.ts';
 import { roundNoise } from '../../tables/values/value.ts';
 import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import { MAX_CELL_CHARACTERS, type SheetRow } from './sheet.ts';
 import { quote, type SqlColumn } from './sql-columns.ts';
-import {
-  explainFaults,
-  type FilledDatabase,
-  fillDatabase,
-  nameTables,
-  prepareSelect,
-  type SqlTables,
-} from './table-database.ts';
+import { nameTables, type Selection, selectRows } from './table-database.ts';
 import { readSheets } from './workbook.ts';
-
-/** A cell of a result as SQLite returns it. */
-type SqlResult = null | bigint | number | string | Uint8Array;
 
 const MAX_NOTES = 40;
 /** Maximum characters of a value, which may be a list made of many. */
@@ -37,78 +27,25 @@ const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
  */
 export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {
   const tables = nameTables(quoteFileName(file.name), await readSheets(file));
-  const dayFirst = runSelect(tables, sql, undefined);
+  const selection = selectRows(tables, sql, undefined);
+  const dayFirst = writeResult(selection);
   const head = `${tables.file}: `;
-  if (dayFirst.either.length === 0) return { text: head + dayFirst.text, data: dayFirst.data };
-  const monthFirst = runSelect(tables, sql, 'mdy');
+  if (selection.either.length === 0) return { text: head + dayFirst.text, data: dayFirst.data };
+  const monthFirst = writeResult(selectRows(tables, sql, 'mdy'));
   if (JSON.stringify(monthFirst.data) === JSON.stringify(dayFirst.data))
     return { text: head + dayFirst.text, data: dayFirst.data };
   const text = [
-    `${head}it is unclear whether dates of ${dayFirst.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and the results differ. Find out which.`,
+    `${head}it is unclear whether dates of ${selection.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and the results differ. Find out which.`,
     `Day first: ${dayFirst.text}`,
     `Month first: ${monthFirst.text}`,
   ].join('\n');
   return { text, data: { day_first: dayFirst.data, month_first: monthFirst.data } };
 }
 
-interface Selected {
-  readonly text: string;
-  readonly data: JsonObject;
-  readonly either: readonly string[];
-}
-
-function runSelect(tables: SqlTables, sql: string, otherwise: DateOrder | undefined): Selected {
-  const filled = fillDatabase(tables, sql, otherwise);
-  const statement = prepareSelect(filled.database, tables, sql);
-  const rows: SqlResult[][] = [];
-  let count = 0;
-  explainFaults(tables, () => {
-    for (const row of statement.iterate()) {
-      count += 1;
-      if (rows.length < SQL_LIMITS.rowsShown) rows.push(Object.values(row));
-      if (count > SQL_LIMITS.rows) break;
-    }
-  });
-  const columns = statement.columns().map(({ name, table, column }, at) => ({
-    name,
-    type: meaningOf(filled, table, column) ?? typeOf(rows.map((row) => row[at] ?? null)),
-  }));
-  filled.database.close();
-  return { ...writeResult(columns, rows, count, filled), either: filled.either };
-}
-
-/** Returns the type of a result's column that is a column of a table. */
-function meaningOf(
-  { columns }: FilledDatabase,
-  table: string | null,
-  column: string | null,
-): string | undefined {
-  for (const [{ name, rowColumn }, own] of columns) {
-    if (name !== table) continue;
-    return column === rowColumn ? 'integer' : own.find((one) => one.name === column)?.meaning;
-  }
-  return undefined;
-}
-
-/** Returns the types of computed values. */
-function typeOf(values: readonly SqlResult[]): string {
-  const types = new Set(
-    values.flatMap((value) => {
-      if (value === null) return [];
-      if (typeof value === 'bigint') return ['integer'];
-      if (typeof value === 'number') return ['real'];
-      return [typeof value === 'string' ? 'text' : 'blob'];
-    }),
-  );
-  return types.size === 0 ? 'null' : [...types].join(' or ');
-}
-
-function writeResult(
-  columns: readonly { readonly name: string; readonly type: string }[],
-  all: readonly SqlResult[][],
-  count: number,
-  filled: FilledDatabase,
-): { text: string; data: JsonObject } {
+function writeResult({ columns, rows: all, count, tables, notes: remarks }: Selection): {
+  text: string;
+  data: JsonObject;
+} {
   const only = count === 1 && columns.length === 1 ? (all[0]?.[0] ?? null) : undefined;
   const most = only === undefined ? MAX_CELL_CHARACTERS : MAX_VALUE_CHARACTERS;
   const rows: string[][] = [];
@@ -126,9 +63,9 @@ function writeResult(
   const typed = columns.map(({ name, type }) => `${quote(name)} ${type}`).join(', ');
   const notes = [
     ...(cut > 0 ? [`[cut: ${cut} values to ${most} characters]`] : []),
-    ...describeTables(filled),
-    ...filled.notes,
-    ...(count === 0 || only === null || only === 0n ? nameValues(filled) : []),
+    ...describeTables(tables),
+    ...remarks,
+    ...(count === 0 || only === null || only === 0n ? nameValues(tables) : []),
   ];
   const left = notes.length > MAX_NOTES ? [`[and ${notes.length - MAX_NOTES} more notes]`] : [];
   const lines =
@@ -158,7 +95,7 @@ function tableLines(
   return ['', ...table, ...rest, ''];
 }
 
-function writeValue(value: SqlResult): string {
+function writeValue(value: SQLOutputValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return String(roundNoise(value));
   if (value instanceof Uint8Array)
@@ -167,7 +104,7 @@ function writeValue(value: SqlResult): string {
 }
 
 /** Converts a value to JSON; whole numbers that JSON readers would round become texts. */
-function toJson(value: SqlResult, most: number): JsonValue {
+function toJson(value: SQLOutputValue, most: number): JsonValue {
   if (value === null) return null;
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === 'number') return Number.isFinite(value) ? roundNoise(value) : null;
@@ -179,8 +116,8 @@ function shorten(text: string, most: number): string {
 }
 
 /** Describes the tables that were read: their size, the types of the columns, and rows that a sum would count twice. */
-function describeTables({ columns }: FilledDatabase): string[] {
-  return [...columns].flatMap(
+function describeTables(tables: Selection['tables']): string[] {
+  return [...tables].flatMap(
     ([
       {
         name,
@@ -208,8 +145,8 @@ function isTotal({ cells }: SheetRow): boolean {
 }
 
 /** Names values of the columns, for a statement whose condition no row meets. */
-function nameValues({ columns }: FilledDatabase): string[] {
-  return [...columns.values()].flat().flatMap(({ name, values }: SqlColumn) => {
+function nameValues(tables: Selection['tables']): string[] {
+  return [...tables.values()].flat().flatMap(({ name, values }: SqlColumn) => {
     const found = new Set<string>();
     for (const value of values) {
       if (value !== null) found.add(JSON.stringify(String(value).slice(0, NAMED_CHARACTERS).toWellFormed()));

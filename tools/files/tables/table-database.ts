@@ -1,4 +1,4 @@
-import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { constants, DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { type DateOrder, detectDateOrder } from '../../tables/values/date.ts';
@@ -17,7 +17,7 @@ interface SqlTable {
 }
 
 /** The tables of a file. */
-export interface SqlTables {
+interface SqlTables {
   /** The name of the file, for messages. */
   readonly file: string;
   readonly tables: readonly SqlTable[];
@@ -25,11 +25,15 @@ export interface SqlTables {
   readonly refused: readonly string[];
 }
 
-/** A database filled with the data that a statement reads. */
-export interface FilledDatabase {
-  readonly database: DatabaseSync;
+/** The result of a statement. */
+export interface Selection {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** The first rows, as many as are shown. */
+  readonly rows: readonly SQLOutputValue[][];
+  /** Number of all rows, counted up to one more than the limit. */
+  readonly count: number;
   /** The columns that the statement reads, by table. */
-  readonly columns: ReadonlyMap<SqlTable, readonly SqlColumn[]>;
+  readonly tables: ReadonlyMap<SqlTable, readonly SqlColumn[]>;
   readonly notes: readonly string[];
   /** Columns of dates whose order of day and month is unknown. */
   readonly either: readonly string[];
@@ -99,6 +103,59 @@ function nameTable(sheet: string): string {
 }
 
 /**
+ * Runs a statement over the tables that it reads.
+ *
+ * @param otherwise the order of day and month when a table does not show it
+ *
+ * @throws MeshError `tool` for SQL that cannot be run, naming the existing tables and columns
+ */
+export function selectRows(of: SqlTables, sql: string, otherwise: DateOrder | undefined): Selection {
+  const { database, columns: tables, notes, either } = fillDatabase(of, sql, otherwise);
+  const statement = prepareSelect(database, of, sql);
+  const rows: SQLOutputValue[][] = [];
+  let count = 0;
+  explainFaults(of, () => {
+    for (const row of statement.iterate()) {
+      count += 1;
+      if (rows.length < SQL_LIMITS.rowsShown) rows.push(Object.values(row));
+      if (count > SQL_LIMITS.rows) break;
+    }
+  });
+  const columns = statement.columns().map(({ name, table, column }, at) => ({
+    name,
+    type: findMeaning(tables, table, column) ?? nameTypes(rows.map((row) => row[at] ?? null)),
+  }));
+  database.close();
+  return { columns, rows, count, tables, notes, either };
+}
+
+/** Returns the type of a result's column that is a column of a table. */
+function findMeaning(
+  tables: Selection['tables'],
+  table: string | null,
+  column: string | null,
+): string | undefined {
+  for (const [{ name, rowColumn }, own] of tables) {
+    if (name !== table) continue;
+    return column === rowColumn ? 'integer' : own.find((one) => one.name === column)?.meaning;
+  }
+  return undefined;
+}
+
+/** Returns the types of computed values. */
+function nameTypes(values: readonly SQLOutputValue[]): string {
+  const types = new Set(
+    values.flatMap((value) => {
+      if (value === null) return [];
+      if (typeof value === 'bigint') return ['integer'];
+      if (typeof value === 'number') return ['real'];
+      return [typeof value === 'string' ? 'text' : 'blob'];
+    }),
+  );
+  return types.size === 0 ? 'null' : [...types].join(' or ');
+}
+
+/**
  * Fills a database with only the data that `sql` reads: typing all cells of a large workbook takes longer than most
  * questions about it.
  *
@@ -106,7 +163,7 @@ function nameTable(sheet: string): string {
  *
  * @throws MeshError `tool` for SQL that cannot be prepared, naming the existing tables and columns
  */
-export function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefined): FilledDatabase {
+function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefined) {
   const reads = findReads(of, sql);
   const database = openDatabase();
   const columns = new Map<SqlTable, readonly SqlColumn[]>();
@@ -225,7 +282,7 @@ function guardDatabase(
  *
  * @throws MeshError `tool`
  */
-export function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: string): StatementSync {
+function prepareSelect(database: DatabaseSync, tables: SqlTables, sql: string): StatementSync {
   return explainFaults(tables, () => {
     const statement = database.prepare(sql);
     // SQLite prepares the first statement and ignores the rest.
@@ -251,7 +308,7 @@ function hasStatement(database: DatabaseSync, sql: string): boolean {
 }
 
 /** Runs `work` and adds the existing tables and columns to SQLite's errors. */
-export function explainFaults<Result>({ file, tables, refused }: SqlTables, work: () => Result): Result {
+function explainFaults<Result>({ file, tables, refused }: SqlTables, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
