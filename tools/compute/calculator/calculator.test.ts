@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { calculator } from './calculator.ts';
-import { normalizeNotation } from './evaluate-expression.ts';
+import { normalizeNotation } from './notation.ts';
 
 const place = {
   workspace: '/nowhere',

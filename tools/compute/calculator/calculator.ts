@@ -20,16 +20,13 @@ const LIBRARY = 'mathjs/lib/browser/math.js';
 
 // Some expressions use up the memory of the process that evaluates them (`1:1e8` even that of a thread's parent).
 const calculate = defineJob(new URL('./calculator.ts', import.meta.url), 'calculate', async () => {
-  const [{ evaluateExpression }, { Evaluators }] = await Promise.all([
-    import('./evaluate-expression.ts'),
-    import('./evaluators.ts'),
-  ]);
-  const evaluators = new Evaluators(createRequire(import.meta.url)(LIBRARY));
+  const { createCalculator } = await import('./evaluate-expression.ts');
+  const evaluate = createCalculator(createRequire(import.meta.url)(LIBRARY));
   // The library makes units and functions at their first use, so that the first calculation would wait for them.
-  evaluateExpression(evaluators, 'sqrt(2) * 3 miles to km');
+  evaluate('sqrt(2) * 3 miles to km');
   return (expression: string) => {
     try {
-      return evaluateExpression(evaluators, expression);
+      return evaluate(expression);
     } catch (error) {
       throw new MeshError('tool', toErrorMessage(error), { cause: error });
     }
@@ -39,7 +36,7 @@ const calculate = defineJob(new URL('./calculator.ts', import.meta.url), 'calcul
 /**
  * Calculates with 64 digits; prints integers whole and other results with 15 digits. Angles are radians unless `deg` is
  * written, `log(x)` is the natural logarithm, `10 + 5%` is 10.5, and a comma groups thousands except in a function's
- * arguments (see evaluate-expression.ts).
+ * arguments (see notation.ts).
  */
 export const calculator: DataTool<z.infer<typeof input>> = {
   name: 'calculator',

@@ -1,97 +1,7 @@
-import type { Evaluator, Evaluators } from './evaluators.ts';
+import { normalizeNotation } from './notation.ts';
 
-const SIGNS: Readonly<Record<string, string>> = {
-  '×': '*',
-  '✕': '*',
-  '·': '*',
-  '⋅': '*',
-  '∙': '*',
-  '÷': '/',
-  '∕': '/',
-  '⁄': '/',
-  '−': '-',
-  '–': '-',
-  '—': '-',
-  '≤': '<=',
-  '≥': '>=',
-  '≠': '!=',
-  π: ' pi ',
-  '∞': ' Infinity ',
-  µ: 'u',
-  μ: 'u',
-};
-/** Speeds, which the library has no names for. */
-const SPEEDS: Readonly<Record<string, string>> = {
-  mph: '(mi/h)',
-  kph: '(km/h)',
-  kmh: '(km/h)',
-  knot: '(nmi/h)',
-  knots: '(nmi/h)',
-};
-const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-/** Words between two quantities that are no units, so that `5 ft 3 in` is a sum and `5 mod 3` is not. */
-const OPERATOR_WORDS = new Set(['to', 'in', 'mod', 'and', 'or', 'xor', 'not', 'of', 'e', 'pi', 'i']);
-
-/**
- * Converts a calculation as people and models write it to the notation of the evaluator: `2 × 3²`, `20% of 150`,
- * `1,234.5`, `5 ft 3 in`, `√2`, `25 °C to °F`, `2 + 2 = ?`. A comma is a thousands separator except in a function's
- * arguments and in a list, since `max(1,234)` has two arguments.
- */
-export function normalizeNotation(expression: string): string {
-  const signs = expression.replace(/[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? sign);
-  const plain = signs
-    .replace(/[\u00a0\u2000-\u200a\u202f]/g, ' ')
-    .replaceAll('**', '^')
-    .replace(/°\s*([CF])\b/g, ' deg$1')
-    .replaceAll('°', ' deg ')
-    .replace(
-      /[⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
-      (digits) => `^${[...digits].map((digit) => SUPERSCRIPTS.indexOf(digit)).join('')}`,
-    )
-    .replace(/√\s*([\d.]+|[A-Za-z]\w*)/g, 'sqrt($1)')
-    .replaceAll('√', 'sqrt')
-    .replace(/%\s*of\b/gi, '% *')
-    .replace(/(?<![A-Za-z_])(?:mph|kph|kmh|knots?)\b/g, (speed) => SPEEDS[speed] ?? speed)
-    .replace(/\s*=\s*\??\s*$/, '');
-  return joinQuantities(stripThousands(plain)).trim();
-}
-
-/** Removes thousands separators (`1,234.5` → `1234.5`), but keeps commas between arguments or elements. */
-function stripThousands(text: string): string {
-  const separates: boolean[] = [];
-  let plain = '';
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at] ?? '';
-    if (sign === '(') separates.push(/[A-Za-z_]\w*\s*$/.test(text.slice(0, at)));
-    else if (sign === '[') separates.push(true);
-    else if (sign === ')' || sign === ']') separates.pop();
-    const grouped = /^\d{1,3}(?:,\d{3})+(?![\d,])/.exec(text.slice(at, at + 64))?.[0];
-    if (grouped !== undefined && separates.at(-1) !== true && !/[\w.,]$/.test(plain)) {
-      plain += grouped.replaceAll(',', '');
-      at += grouped.length - 1;
-    } else {
-      plain += sign;
-    }
-  }
-  return plain;
-}
-
-/** Converts `5 ft 3 in` to `(5 ft + 3 in)`: side by side, the evaluator would multiply them. */
-function joinQuantities(text: string): string {
-  return text.replace(
-    /(?<![\w.^*/])\d[\d.]*\s*[A-Za-z]+(?:\s+\d[\d.]*\s*[A-Za-z]+)+(?![\w(])/g,
-    (quantities) => {
-      const parts = quantities.match(/\d[\d.]*\s*[A-Za-z]+/g) ?? [];
-      const last = parts.length - 1;
-      // `in` is a unit at the end of the quantities, and an operator elsewhere.
-      const isUnit = (part: string, index: number) => {
-        const word = part.replace(/^[\d.\s]+/, '');
-        return word === 'in' ? index === last : !OPERATOR_WORDS.has(word);
-      };
-      return parts.every(isUnit) ? `(${parts.join(' + ')})` : quantities;
-    },
-  );
-}
+type Library = typeof import('mathjs');
+type Evaluator = ReturnType<Library['create']>;
 
 /**
  * The result of a calculation, as text and for programs. `value` is a text when no double equals the printed number.
@@ -142,16 +52,20 @@ const NODES = new Set([
   'ConditionalNode',
   'RelationalNode',
 ]);
+
 /**
- * Evaluates a calculation. It runs only the library's own functions on this list; it allows no assignments, no access
+ * Returns the evaluator of calculations. It runs only the library's own functions on this list; it allows no assignments, no access
  * to properties and no texts.
  *
  * It bounds what it can see (ranges, kinds of expressions), but neither memory nor time: run it in a process of its
- * own.
- *
- * @throws Error with the fault of the expression or its result
+ * own. It throws an Error with the fault of an expression or its result.
  */
-export function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {
+export function createCalculator(library: Library): (expression: string) => Evaluated {
+  const evaluators = new Evaluators(library);
+  return (expression) => evaluateExpression(evaluators, expression);
+}
+
+function evaluateExpression(evaluators: Evaluators, expression: string): Evaluated {
   const plain = normalizeNotation(expression);
   if (plain === '')
     throw new Error('there is nothing to calculate: give an expression such as 3 * (4 + 5) or 3 miles to km');
@@ -313,4 +227,63 @@ function asValue(text: string): number | string {
   // A value too small for a double would become 0.
   if (number === 0 || Number.isNaN(number)) return text === '0' ? 0 : text;
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? text : number;
+}
+
+/** Functions that could read, define or run something (the library's own documentation lists them for this purpose). */
+const DANGEROUS = 'import createUnit evaluate parse simplify derivative resolve reviver compile parser'.split(
+  ' ',
+);
+
+/**
+ * Units beside the library's own. Units of speed are in notation.ts instead: the library would print every m/s as one
+ * of them.
+ */
+const UNITS: Readonly<Record<string, { definition: string; aliases?: string[]; prefixes?: 'short' }>> = {
+  nauticalmile: { definition: '1852 m', aliases: ['nauticalmiles', 'nmi'] },
+  lightyear: { definition: '9460730472580800 m', aliases: ['lightyears', 'ly'] },
+  au: { definition: '149597870700 m', aliases: ['AU'] },
+  cal: { definition: '4.184 J', prefixes: 'short' },
+  calorie: { definition: '4.184 J', aliases: ['calories'] },
+};
+
+/**
+ * The library, restricted to calculations: once with many digits and once with doubles, each created at its first use.
+ */
+class Evaluators {
+  readonly #library: Library;
+  readonly #made = new Map<string, Evaluator>();
+
+  constructor(library: Library) {
+    this.#library = library;
+  }
+
+  withDigits(precision: number): Evaluator {
+    return this.#evaluator(String(precision), { number: 'BigNumber', precision });
+  }
+
+  withDoubles(): Evaluator {
+    return this.#evaluator('doubles', { number: 'number' });
+  }
+
+  #evaluator(
+    key: string,
+    numbers: { number: 'BigNumber'; precision: number } | { number: 'number' },
+  ): Evaluator {
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const math = this.#library.create(this.#library.all ?? {});
+    math.config(numbers);
+    for (const [name, unit] of Object.entries(UNITS)) math.createUnit(name, unit);
+    // Keeps the original parser for evaluation; expressions that call a dangerous function by its name are refused.
+    const { parse } = math;
+    const refused = DANGEROUS.map((name) => [name, () => refuse(name)]);
+    math.import({ ln: math.log, ...Object.fromEntries(refused) }, { override: true });
+    const evaluator = { ...math, parse };
+    this.#made.set(key, evaluator);
+    return evaluator;
+  }
+}
+
+function refuse(name: string): never {
+  throw new Error(`${name} is not a function of a calculator`);
 }
