@@ -41,7 +41,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
  * Returns a safe file name from one that a model, a server or a URL supplied: its last part, without anything that a path, a
  * shell or a terminal could misread, not hidden, not too long; `download` if nothing is left (RA-52).
  */
-export function toSafeName(name: string): string {
+function toSafeName(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
   const clean = last
     .slice(-MAX_CHARACTERS)
@@ -56,7 +56,7 @@ export function toSafeName(name: string): string {
 }
 
 /** Chooses a file name from the server's headers and the URL. */
-export function chooseDownloadName(url: string, mediaType: string, disposition: string | undefined): string {
+function chooseDownloadName(url: string, mediaType: string, disposition: string | undefined): string {
   const said = parseDisposition(disposition ?? '') ?? takeLastPart(url);
   const name = toSafeName(said);
   const extension = EXTENSIONS[mediaType];
