@@ -8,12 +8,14 @@ export interface Sheet {
   readonly rows: readonly SheetRow[];
   /** False when rows or columns beyond the bounds were left out. */
   readonly isWhole: boolean;
-  readonly formulas: readonly CellNote[];
-  readonly comments: readonly CellNote[];
+  /** Each behind its cell's name: `C1 =A1+B1`. */
+  readonly formulas: readonly string[];
+  /** Each behind its cell's name, in JSON: `C1 "agreed"`. */
+  readonly comments: readonly string[];
   /** Ranges like `A1:C1`. */
   readonly merged: readonly string[];
-  /** Cells by the colour of their fill. */
-  readonly fills: ReadonlyMap<string, readonly CellPosition[]>;
+  /** Cells by the colour of their fill: their number, and ranges of neighbours in a row. */
+  readonly fills: ReadonlyMap<string, { readonly cells: number; readonly ranges: readonly string[] }>;
 }
 
 export interface SheetRow {
@@ -21,17 +23,6 @@ export interface SheetRow {
   readonly number: number;
   /** Cells from column A on. */
   readonly cells: readonly CellValue[];
-}
-
-export interface CellNote {
-  readonly cell: string;
-  readonly text: string;
-}
-
-/** A cell by its row and column, counted from 0. */
-export interface CellPosition {
-  readonly row: number;
-  readonly column: number;
 }
 
 /** A sheet as a table with names for its columns. */
@@ -73,11 +64,6 @@ export function toTable({ rows }: Sheet): Table {
     return title === '' || title === '__proto__' ? toColumnLetters(i) : title;
   });
   return { columns: makeNamesUnique(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
-}
-
-/** Returns `B3` for row 2, column 1. */
-export function formatCellName({ row, column }: CellPosition): string {
-  return `${toColumnLetters(column)}${row + 1}`;
 }
 
 /** Writes a cell as people read it; an empty cell as an empty text. */

@@ -7,9 +7,7 @@ import { quoteFileName } from '../find-file.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import {
-  type CellPosition,
   formatCell,
-  formatCellName,
   MAX_CELL_CHARACTERS,
   type Sheet,
   type SheetRow,
@@ -91,21 +89,13 @@ function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number):
   else lines.push(...formatTableLines(table, table.header, maxRows, room));
   if (!sheet.isWhole) lines.push('[the sheet is too large: rows or columns at its end were left out]');
   lines.push(
-    ...noteLines(
-      'Formulas',
-      sheet.formulas.map(({ cell, text }) => `${cell} ${text}`),
-    ),
-    ...noteLines(
-      'Comments',
-      sheet.comments.map(({ cell, text }) => `${cell} ${JSON.stringify(text)}`),
-    ),
+    ...noteLines('Formulas', sheet.formulas),
+    ...noteLines('Comments', sheet.comments),
     ...noteLines('Merged cells', sheet.merged),
-    ...[...sheet.fills].slice(0, MAX_NOTES).flatMap(([colour, places]) => {
+    ...[...sheet.fills].slice(0, MAX_NOTES).flatMap(([colour, { cells, ranges }]) => {
       const name = nameColour(colour);
-      return noteLines(
-        `Filled with ${colour}${name === undefined ? '' : ` (${name})`}, ${places.length} cells`,
-        joinRanges(places),
-      );
+      const title = `Filled with ${colour}${name === undefined ? '' : ` (${name})`}, ${cells} cells`;
+      return noteLines(title, ranges);
     }),
   );
   return lines.join('\n');
@@ -159,19 +149,6 @@ function noteLines(title: string, notes: readonly string[]): string[] {
   if (notes.length === 0) return [];
   const more = notes.length > MAX_NOTES ? `; [and ${notes.length - MAX_NOTES} more]` : '';
   return [`${title}: ${notes.slice(0, MAX_NOTES).join('; ')}${more}`];
-}
-
-/** Joins neighbours in a row to one range: `A1:C1`. */
-function joinRanges(places: readonly CellPosition[]): string[] {
-  const ranges: { first: CellPosition; last: CellPosition }[] = [];
-  for (const place of places) {
-    const range = ranges.at(-1);
-    if (range?.last.row === place.row && range.last.column === place.column - 1) range.last = place;
-    else ranges.push({ first: place, last: place });
-  }
-  return ranges.map(({ first, last }) =>
-    first === last ? formatCellName(first) : `${formatCellName(first)}:${formatCellName(last)}`,
-  );
 }
 
 const COLOURS: readonly (readonly [name: string, rgb: number])[] = [

@@ -22,7 +22,7 @@ export interface ColumnNames {
 }
 
 /** A sheet's column as columns of a database. */
-export interface SqlCells {
+interface SqlCells {
   readonly columns: readonly SqlColumn[];
   /** Sentences about values that the types cut or could not hold. */
   readonly notes: readonly string[];

@@ -3,7 +3,7 @@ import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contr
 import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { type DateOrder, detectDateOrder } from '../../tables/values/date.ts';
 import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable } from './sheet.ts';
-import { type ColumnNames, quote, type SqlCells, type SqlColumn, typeCells } from './sql-columns.ts';
+import { type ColumnNames, quote, type SqlColumn, typeCells } from './sql-columns.ts';
 
 /** A sheet as a table of a database. */
 interface SqlTable {
@@ -196,7 +196,7 @@ function typeTable(
   { table: { rows }, columns }: SqlTable,
   read: ReadonlySet<number>,
   otherwise: DateOrder | undefined,
-): SqlCells[] {
+): ReturnType<typeof typeCells>[] {
   const numbers = rows.map(({ number }) => number);
   const cells = columns.map((_, at) => rows.map((row) => row.cells[at] ?? null));
   const order = cells.map(detectDateOrder).find((found) => found !== undefined) ?? otherwise;

@@ -9,15 +9,7 @@ import { fromLibrary } from '../from-library.ts';
 import type { LoadedFile } from '../loaded-file.ts';
 import { readExtension } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
-import {
-  type CellNote,
-  type CellPosition,
-  formatCellName,
-  MAX_COLUMNS,
-  MAX_ROWS,
-  type Sheet,
-  type SheetRow,
-} from './sheet.ts';
+import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow, toColumnLetters } from './sheet.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Length of the beginning that is searched for the delimiter. */
@@ -165,9 +157,9 @@ class CellReader {
   sheet(name: string, sheet: WorkSheet, isHidden: boolean): Sheet {
     const grid: readonly (readonly (CellObject | undefined)[] | undefined)[] = sheet['!data'] ?? [];
     const rows: SheetRow[] = [];
-    const formulas: CellNote[] = [];
-    const comments: CellNote[] = [];
-    const fills = new Map<string, CellPosition[]>();
+    const formulas: string[] = [];
+    const comments: string[] = [];
+    const fills = new Map<string, FilledRange[]>();
     let isWhole = true;
     grid.forEach((line, row) => {
       const cells: CellValue[] = [];
@@ -175,27 +167,22 @@ class CellReader {
       line?.forEach((cell, column) => {
         if (column >= MAX_COLUMNS) isWhole = false;
         if (cell === undefined || column >= MAX_COLUMNS) return;
-        const place = { row, column };
         const value = this.#value(cell);
         if (value !== null) {
           while (cells.length < column) cells.push(null);
           cells.push(value);
         }
-        if (cell.f !== undefined)
-          formulas.push({ cell: formatCellName(place), text: `=${cell.f}`.toWellFormed() });
+        if (cell.f !== undefined) formulas.push(`${formatCellName(row, column)} =${cell.f}`.toWellFormed());
         for (const { t } of cell.c ?? [])
-          comments.push({ cell: formatCellName(place), text: String(t).toWellFormed() });
+          comments.push(`${formatCellName(row, column)} ${JSON.stringify(String(t).toWellFormed())}`);
         const colour = this.#colour(cell.s);
-        if (colour === undefined) return;
-        const places = fills.get(colour);
-        if (places === undefined) fills.set(colour, [place]);
-        else places.push(place);
+        if (colour !== undefined) addFilledCell(fills, colour, row, column);
       });
       if (cells.length > 0 && rows.length === MAX_ROWS) isWhole = false;
       else if (cells.length > 0) rows.push({ number: row + 1, cells });
     });
     const merged = (sheet['!merges'] ?? []).map((range) => this.#library.utils.encode_range(range));
-    return { name, isHidden, rows, isWhole, formulas, comments, merged, fills };
+    return { name, isHidden, rows, isWhole, formulas, comments, merged, fills: formatFills(fills) };
   }
 
   #value(cell: CellObject): CellValue {
@@ -234,6 +221,40 @@ class CellReader {
     if (!this.#colours.has(style)) this.#colours.set(style, readColour(style));
     return this.#colours.get(style);
   }
+}
+
+/** Neighbours in a row that are filled with one colour, counted from 0. */
+interface FilledRange {
+  readonly row: number;
+  readonly first: number;
+  last: number;
+}
+
+function addFilledCell(fills: Map<string, FilledRange[]>, colour: string, row: number, column: number): void {
+  const ranges = fills.get(colour) ?? [];
+  fills.set(colour, ranges);
+  const range = ranges.at(-1);
+  if (range?.row === row && range.last === column - 1) range.last = column;
+  else ranges.push({ row, first: column, last: column });
+}
+
+function formatFills(fills: ReadonlyMap<string, readonly FilledRange[]>): Sheet['fills'] {
+  return new Map(
+    [...fills].map(([colour, ranges]) => {
+      const names = ranges.map(({ row, first, last }) =>
+        first === last
+          ? formatCellName(row, first)
+          : `${formatCellName(row, first)}:${formatCellName(row, last)}`,
+      );
+      const cells = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+      return [colour, { cells, ranges: names }];
+    }),
+  );
+}
+
+/** Returns `B3` for row 2, column 1. */
+function formatCellName(row: number, column: number): string {
+  return `${toColumnLetters(column)}${row + 1}`;
 }
 
 function readColour(style: unknown): string | undefined {
