@@ -30,7 +30,7 @@ export interface ServiceCall {
   readonly timeoutMs?: number;
 }
 
-export interface ServiceReply {
+interface ServiceReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

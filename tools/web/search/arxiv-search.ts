@@ -1,16 +1,9 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolContext } from '../../data-tool.ts';
+import type { DataToolContext } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
-import {
-  cutSnippet,
-  DEFAULT_RESULTS,
-  joinLines,
-  type SearchInput,
-  searchInput,
-  searchReply,
-} from './search-hits.ts';
+import { createSearchTool, cutSnippet, joinLines } from './search-hits.ts';
 
 /** Maximum characters of an abstract, which is longer than other snippets. */
 const MAX_ABSTRACT_CHARACTERS = 1300;
@@ -34,15 +27,14 @@ const feedSchema = z.object({
 type Feed = z.infer<typeof feedSchema>['feed'];
 
 /** Searches arXiv's API, an Atom feed, for words, ids (`2104.12255`), or in its own query language (`ti:electron AND cat:cs.CL`). */
-export const arxivSearch: DataTool<SearchInput> = {
+export const arxivSearch = createSearchTool({
   name: 'arxiv_search',
   description:
     'Searches arXiv by words, id, or e.g. ti:electron AND submittedDate:[202401010000 TO 202402010000].',
-  input: searchInput,
-  async run(input, context) {
-    let feed = await ask(input, context);
+  async search(query, maxResults, context) {
+    let feed = await ask(query, maxResults, context);
     // A page may come back empty although there are results; a second request gets them.
-    if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(input, context);
+    if (feed.entry.length === 0 && feed.totalResults > 0) feed = await ask(query, maxResults, context);
     const hits = feed.entry.map(({ id, title, summary, published, author, comment }) => {
       const names = author.map(({ name }) => name);
       const others = names.length > MAX_AUTHORS ? ` and ${names.length - MAX_AUTHORS} others` : '';
@@ -59,14 +51,11 @@ export const arxivSearch: DataTool<SearchInput> = {
     });
     const total =
       feed.totalResults > hits.length ? [`${feed.totalResults} papers found, the first ${hits.length}:`] : [];
-    return searchReply(input, hits, hits.length === 0 ? [] : total);
+    return { hits, notes: hits.length === 0 ? [] : total };
   },
-};
+});
 
-async function ask(
-  { query, max_results: maxResults = DEFAULT_RESULTS }: SearchInput,
-  context: DataToolContext,
-): Promise<Feed> {
+async function ask(query: string, maxResults: number, context: DataToolContext): Promise<Feed> {
   const { text: xml } = await callService(
     {
       service: 'arxiv',

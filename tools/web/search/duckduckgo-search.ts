@@ -1,15 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import type { DataTool, DataToolContext } from '../../data-tool.ts';
-import { callService, type ServiceReply } from '../call-service.ts';
+import type { DataToolContext } from '../../data-tool.ts';
+import { callService } from '../call-service.ts';
 import type { ServiceName } from '../services.ts';
-import {
-  cutSnippet,
-  joinLines,
-  type SearchHit,
-  type SearchInput,
-  searchInput,
-  searchReply,
-} from './search-hits.ts';
+import { createSearchTool, cutSnippet, joinLines } from './search-hits.ts';
 
 /** Longest query that the engine accepts. */
 const MAX_QUERY_CHARACTERS = 499;
@@ -20,46 +13,37 @@ const MAX_ABSTRACT_CHARACTERS = 1000;
 /** The user agent of a browser: other clients get a challenge. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-interface ResultsPage {
-  readonly hits: readonly SearchHit[];
-  readonly abstract: string;
-}
-
 /**
  * Searches DuckDuckGo's pages without JavaScript, as it has no API. If one of them shows its challenge for robots, which does
  * not mean that there are no results, the other one is asked.
  */
-export const duckduckgoSearch: DataTool<SearchInput> = {
+export const duckduckgoSearch = createSearchTool({
   name: 'duckduckgo_search',
   description: 'Searches the web by DuckDuckGo.',
-  input: searchInput,
-  async run(input, context) {
-    if (input.query.length > MAX_QUERY_CHARACTERS) {
-      const { length } = input.query;
+  async search(query, _maxResults, context) {
+    if (query.length > MAX_QUERY_CHARACTERS) {
       throw new MeshError(
         'tool',
-        `the query has ${length} characters, at most ${MAX_QUERY_CHARACTERS} are searched for: use fewer words`,
+        `the query has ${query.length} characters, at most ${MAX_QUERY_CHARACTERS} are searched for: use fewer words`,
       );
     }
-    const full = await ask('duckduckgo', '/html/', { q: input.query, b: '', kl: 'wt-wt' }, context);
-    const page = isBlocked(full) ? undefined : await readHtml(full.text);
-    if (page !== undefined)
-      return searchReply(input, page.hits, page.abstract === '' ? [] : [`Summary: ${page.abstract}`]);
-    const lite = await ask('duckduckgoLite', '/lite/', { q: input.query, kl: 'wt-wt' }, context);
-    if (!isBlocked(lite)) return searchReply(input, await readLite(lite.text));
+    const full = await ask('duckduckgo', '/html/', { q: query, b: '', kl: 'wt-wt' }, context);
+    if (!isBlocked(full)) return readHtml(full.text);
+    const lite = await ask('duckduckgoLite', '/lite/', { q: query, kl: 'wt-wt' }, context);
+    if (!isBlocked(lite)) return readLite(lite.text);
     throw new MeshError(
       'tool',
       'duckduckgo takes this address for a robot and shows no results: try again in some minutes, or use tavily_search, searxng_search or wikipedia',
     );
   },
-};
+});
 
 function ask(
   service: ServiceName & `duckduckgo${string}`,
   path: string,
   form: Record<string, string>,
   context: DataToolContext,
-): Promise<ServiceReply> {
+) {
   const host = service === 'duckduckgo' ? 'https://html.duckduckgo.com/' : 'https://lite.duckduckgo.com/';
   return callService(
     {
@@ -80,29 +64,31 @@ function ask(
   );
 }
 
-function isBlocked({ status, text }: ServiceReply): boolean {
+function isBlocked({ status, text }: { readonly status: number; readonly text: string }): boolean {
   return status === 202 || status === 403 || text.includes('challenge-form');
 }
 
-async function readHtml(text: string): Promise<ResultsPage> {
+async function readHtml(text: string) {
   const document = await parseResults(text);
   const hits = [...document.querySelectorAll('#links .web-result')].flatMap((result) => {
     const link = result.querySelector('a.result__a');
     return toHit(link, result.querySelector('.result__snippet')?.textContent ?? '');
   });
   const abstract = joinLines(document.querySelector('#zero_click_abstract')?.textContent ?? '');
-  return { hits, abstract: cutSnippet(abstract, MAX_ABSTRACT_CHARACTERS) };
+  const summary = `Summary: ${cutSnippet(abstract, MAX_ABSTRACT_CHARACTERS)}`;
+  return { hits, notes: abstract === '' ? [] : [summary] };
 }
 
 /** Reads a table in which a row with a link is followed by one with its snippet. */
-async function readLite(text: string): Promise<SearchHit[]> {
+async function readLite(text: string) {
   const document = await parseResults(text);
   const cells = [...document.querySelectorAll('a.result-link, .result-snippet')];
-  return cells.flatMap((cell, i) => {
+  const hits = cells.flatMap((cell, i) => {
     if (!cell.classList.contains('result-link')) return [];
     const next = cells[i + 1];
     return toHit(cell, next?.classList.contains('result-snippet') ? (next.textContent ?? '') : '');
   });
+  return { hits };
 }
 
 interface Link {
@@ -110,7 +96,7 @@ interface Link {
   getAttribute(name: string): string | null;
 }
 
-function toHit(link: Link | null | undefined, snippet: string): SearchHit[] {
+function toHit(link: Link | null | undefined, snippet: string) {
   const url = unwrapLink(link?.getAttribute('href') ?? '');
   return url === undefined ? [] : [{ title: link?.textContent ?? '', url, snippet }];
 }

@@ -1,16 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
-import {
-  contentHit,
-  cutSnippet,
-  joinLines,
-  type SearchInput,
-  searchInput,
-  searchReply,
-} from './search-hits.ts';
+import { contentHit, createSearchTool, cutSnippet, joinLines } from './search-hits.ts';
 
 const replySchema = z.object({
   results: z.array(contentHit),
@@ -34,16 +26,15 @@ const MAX_NOTE_CHARACTERS = 1500;
 const MAX_NOTES = 5;
 
 /** Searches with the user's own SearXNG server, which asks other engines. Its settings must list `json` among `search.formats`. */
-export const searxngSearch: DataTool<SearchInput> = {
+export const searxngSearch = createSearchTool({
   name: 'searxng_search',
   description: 'Searches the web by several engines (SearXNG).',
-  input: searchInput,
-  async run(input, context) {
+  async search(q, _maxResults, context) {
     const { status, text } = await callService(
       {
         service: 'searxng',
         path: '/search',
-        query: { q: input.query, format: 'json', categories: 'general', pageno: 1, safesearch: 0 },
+        query: { q, format: 'json', categories: 'general', pageno: 1, safesearch: 0 },
         accepts: [403],
       },
       context,
@@ -75,10 +66,9 @@ export const searxngSearch: DataTool<SearchInput> = {
       return [`${infobox}: ${content ?? ''}`, ...facts].join('; ');
     });
     const notes = [...answers.map((answer) => `Answer: ${answer}`), ...boxes];
-    return searchReply(
-      input,
-      results,
-      notes.slice(0, MAX_NOTES).map((note) => cutSnippet(joinLines(note), MAX_NOTE_CHARACTERS)),
-    );
+    return {
+      hits: results,
+      notes: notes.slice(0, MAX_NOTES).map((note) => cutSnippet(joinLines(note), MAX_NOTE_CHARACTERS)),
+    };
   },
-};
+});

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import type { DataTool } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
 import { requireServiceKey } from '../services.ts';
-import { contentHit, DEFAULT_RESULTS, type SearchInput, searchInput, searchReply } from './search-hits.ts';
+import { contentHit, createSearchTool } from './search-hits.ts';
 
 const replySchema = z.object({
   answer: z.string().nullish(),
@@ -11,11 +10,10 @@ const replySchema = z.object({
 });
 
 /** Searches with Tavily's API, an index made for models, which needs a key. */
-export const tavilySearch: DataTool<SearchInput> = {
+export const tavilySearch = createSearchTool({
   name: 'tavily_search',
   description: 'Searches the web by Tavily: passages too.',
-  input: searchInput,
-  async run(input, context) {
+  async search(query, maxResults, context) {
     const key = requireServiceKey('tavily', context.environment, 'duckduckgo_search and wikipedia need none');
     const { text } = await callService(
       {
@@ -23,10 +21,10 @@ export const tavilySearch: DataTool<SearchInput> = {
         path: '/search',
         headers: { authorization: `Bearer ${key}`, 'x-client-source': 'gaia-mesh' },
         json: {
-          query: input.query,
+          query,
           search_depth: 'basic',
           topic: 'general',
-          max_results: input.max_results ?? DEFAULT_RESULTS,
+          max_results: maxResults,
           include_answer: false,
           include_raw_content: false,
           include_images: false,
@@ -35,6 +33,6 @@ export const tavilySearch: DataTool<SearchInput> = {
       context,
     );
     const { answer, results } = parseReply(replySchema, text, 'tavily');
-    return searchReply(input, results, answer ? [`Answer: ${answer}`] : []);
+    return { hits: results, notes: answer ? [`Answer: ${answer}`] : [] };
   },
-};
+});
