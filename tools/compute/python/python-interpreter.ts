@@ -40,19 +40,15 @@ const replySchema = z.object({
   error: z.string().exactOptional(),
   /** The missing module that the code tried to import. */
   lacking: z.string().exactOptional(),
-  version: z.string().optional(),
 });
-type Reply = z.infer<typeof replySchema> & Printed;
 
-interface Printed {
+/** The outcome of a cell or a script. */
+export interface PythonOutcome extends z.infer<typeof replySchema> {
   /** The output of both streams, in order; only its beginning when it was longer than the limit. */
   readonly output: string;
   /** Size of the whole output. */
   readonly outputBytes: number;
 }
-
-/** The outcome of a cell or a script. */
-export type PythonOutcome = Omit<Reply, 'version'>;
 
 /**
  * A Python process that keeps its names from one call to the next; python-driver.py is the other side. Requests are
@@ -100,14 +96,11 @@ export class PythonInterpreter {
    *
    * @throws MeshError `tool` when it does not start
    */
-  static async start(
-    command: PythonCommand,
-    signal: AbortSignal,
-  ): Promise<{ interpreter: PythonInterpreter; version: string }> {
+  static async start(command: PythonCommand, signal: AbortSignal): Promise<PythonInterpreter> {
     const interpreter = new PythonInterpreter(command);
-    const { version } = await interpreter.#request({ do: 'hello' }, { timeoutMs: START_MS, signal });
+    await interpreter.#request({ do: 'hello' }, { timeoutMs: START_MS, signal });
     interpreter.#release();
-    return { interpreter, version: version ?? '' };
+    return interpreter;
   }
 
   get isAlive(): boolean {
@@ -126,8 +119,7 @@ export class PythonInterpreter {
   async run(request: JsonObject, limits: Limits): Promise<PythonOutcome> {
     this.#hold();
     try {
-      const { version: _, ...outcome } = await this.#request(request, limits);
-      return outcome;
+      return await this.#request(request, limits);
     } finally {
       this.#release();
     }
@@ -144,7 +136,7 @@ export class PythonInterpreter {
     await this.#ended;
   }
 
-  async #request(request: JsonObject, { timeoutMs, signal }: Limits): Promise<Reply> {
+  async #request(request: JsonObject, { timeoutMs, signal }: Limits): Promise<PythonOutcome> {
     const stop = (why: string) => {
       this.#end ??= why;
       this.kill();
@@ -196,10 +188,10 @@ export class PythonInterpreter {
 /** One request in progress: it collects output until the reply comes. */
 class Call {
   readonly mark = randomBytes(16).toString('hex');
-  readonly reply: Promise<Reply>;
+  readonly reply: Promise<PythonOutcome>;
   readonly #start = Buffer.from(`${FRAME}${this.mark} `);
   readonly #onFlood: () => void;
-  readonly #resolve: (reply: Reply) => void;
+  readonly #resolve: (reply: PythonOutcome) => void;
   readonly #reject: (error: Error) => void;
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -210,7 +202,7 @@ class Call {
 
   constructor(onFlood: () => void) {
     this.#onFlood = onFlood;
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const { promise, resolve, reject } = Promise.withResolvers<PythonOutcome>();
     this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;

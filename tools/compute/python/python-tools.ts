@@ -83,10 +83,7 @@ class PythonPool {
     return raceRunEnd(
       job.signal,
       this.#running.add(async () => {
-        const { interpreter } = await PythonInterpreter.start(
-          await job.python.command(job.place),
-          job.signal,
-        );
+        const interpreter = await PythonInterpreter.start(await job.python.command(job.place), job.signal);
         try {
           return await interpreter.run(job.request, job);
         } finally {
@@ -141,7 +138,7 @@ class PythonPool {
       await known.stop();
     }
     await this.#makeRoom();
-    const { interpreter } = await PythonInterpreter.start(await job.python.command(job.place), job.signal);
+    const interpreter = await PythonInterpreter.start(await job.python.command(job.place), job.signal);
     session.interpreter = interpreter;
     session.hasFiles = hasFiles;
     return interpreter;

@@ -69,7 +69,7 @@ def begin():
 def perform(text):
     request = json.loads(text)
     if request["do"] == "hello":
-        return json.dumps({"status": "ok", "version": sys.version.split()[0]})
+        return json.dumps({"status": "ok"})
     if "source" in request:
         request["source"] = base64.b64decode(request["source"])
     return json.dumps(driver.perform(request))
