@@ -20,9 +20,7 @@ import { type Network, parseNetwork } from '@gaia-mesh/core/transports/network/n
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { checkServer, describeEngineNeeds, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
-import { parseA2aOptions } from '@gaia-mesh/tools/foreign/a2a.ts';
-import { readVariable } from '@gaia-mesh/tools/foreign/foreign.ts';
-import { parseMcpOptions } from '@gaia-mesh/tools/foreign/mcp.ts';
+import { parseA2aOptions, parseMcpOptions, readVariable } from '@gaia-mesh/tools/foreign/options.ts';
 import { checkToolOptions, describeToolNeeds, loadTool } from '@gaia-mesh/tools/registry.ts';
 import * as z from 'zod';
 import { loadTeam } from '../teams/load-team.ts';

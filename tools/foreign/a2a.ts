@@ -1,25 +1,11 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { DOC_INIT, FINAL_ANSWER, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import { DOC_INIT, FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import * as z from 'zod';
 import { createDataTool } from '../data-tool.ts';
 import type { ToolServices } from '../tool-services.ts';
-import { commonOptions, foreignUrl, parseForeignOptions, readVariable, variableName } from './foreign.ts';
 import { createForeignTool } from './foreign-tool.ts';
-
-const optionsSchema = z.strictObject({
-  ...commonOptions,
-  timeout_s: z.number().positive().max(86_400).default(300),
-  /** The URL of its agent card, or the URL below which the card is. */
-  url: foreignUrl,
-  /** The environment variable that holds its token. */
-  token: variableName.exactOptional(),
-  /** The way in which results arrive; by default as a stream if the agent can, else by polling. */
-  later: z.enum(['stream', 'poll', 'push']).exactOptional(),
-});
-
-/** @throws MeshError `config` */
-export const parseA2aOptions = (options: JsonObject) => parseForeignOptions(optionsSchema, options, 'a2a');
+import { parseA2aOptions, readVariable } from './options.ts';
 
 /** The tool name for sending a message to an A2A agent; its calls have no other. */
 export const ASK = 'ask';

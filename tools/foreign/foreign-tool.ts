@@ -124,7 +124,7 @@ async function buildOffer(
   peer: ForeignPeer,
   settings: ForeignSettings,
 ): Promise<{ readonly text: string; readonly data: ForeignOffer }> {
-  // The table of the tokenizer has 2 MB, and checking a team file loads this module, too.
+  // The table of the tokenizer has 2 MB, which listing the tools does not need.
   const { o200k } = await import('@gaia-mesh/core/tokens/o200k.ts');
   const missing = (settings.tools ?? []).filter((name) => !peer.tools.some((tool) => tool.name === name));
   let left = settings.budget_tokens;

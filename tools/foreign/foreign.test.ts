@@ -3,11 +3,9 @@ import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { describe, expect, test } from 'vitest';
 import { describeToolNeeds } from '../registry.ts';
 import type { RoleWork } from '../roles/role-work.ts';
-import { parseA2aOptions } from './a2a.ts';
-import { readVariable } from './foreign.ts';
 import { isForeign, isUnseen } from './is-foreign.ts';
-import { parseMcpOptions } from './mcp.ts';
 import { OfferedTools } from './offered.ts';
+import { parseA2aOptions, parseMcpOptions, readVariable } from './options.ts';
 
 const COMMON = { timeout_s: 60, max_bytes: 8 * 1024 * 1024, budget_tokens: 4000, asks_models: true };
 
