@@ -145,13 +145,12 @@ export class MeshRun {
     // Agents start meanwhile.
     this.#revision = readGitRevision();
     if (options.faults !== undefined) {
-      this.#faults = new RunFaults(
-        options.faults,
-        this.#agents,
-        () => this.#network,
-        (event) => this.#emit(event),
-        options.signal,
-      );
+      this.#faults = new RunFaults(options.faults, {
+        agents: this.#agents,
+        network: () => this.#network,
+        emit: (event) => this.#emit(event),
+        signal: options.signal,
+      });
     }
     if (options.team.delivery === 'acknowledged') {
       const below = this.#faults?.delivery ?? new DirectDelivery();

@@ -3,7 +3,6 @@ import { RESTART_LIMITS } from '../contracts/limits.ts';
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
 import type { Fault } from '../hub/faults/fault.ts';
 import type { FaultCounters } from '../hub/faults/fault-counters.ts';
-import type { MeshNode } from '../hub/link.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/tasks/task-clock.ts';
 import { raceAbort } from '../system/process/abort.ts';
@@ -11,52 +10,43 @@ import type { AgentGroup } from './agents/agent-group.ts';
 import type { RunMetrics, Scores } from './metrics/metrics-schema.ts';
 import type { NewRunEvent } from './run-event.ts';
 
-/**
- * One loss of an agent. Times are milliseconds from the start of the first task; null if it did not come
- * back.
- */
-interface Recovery {
-  readonly agent: string;
-  readonly tool: string;
-  readonly lost_at_ms: number;
-  back_at_ms: number | null;
-  took_ms: number | null;
-  /** Number of starts that the return took, including failed ones. */
-  attempts: number;
-}
+/** `faults` of `metrics.json`: present if faults or restarts were requested. Its parts are counted here. */
+type FaultMetrics = NonNullable<RunMetrics['faults']>;
+type Counted<Part> = { -readonly [Key in keyof Part]: Part[Key] };
+type Recovery = Counted<FaultMetrics['recoveries'][number]>;
+type Answers = Counted<FaultMetrics['answers']>;
+type KillRecord = Counted<FaultMetrics['timed'][number]>;
 
-interface RecoveryOptions {
-  /** Restarts a lost agent and returns its address. */
-  readonly restart: (id: string) => Promise<MeshNode>;
-  /** Takes it back into the network. */
-  readonly readmit: (node: MeshNode, signal: AbortSignal) => Promise<void>;
-  /** Called when an agent has no tries left. */
-  readonly onGivenUp: (id: string) => void;
-  /** Receives messages for people. */
-  readonly onEvent: (news: string) => void;
-  /** Returns the milliseconds since the start of the first task. */
-  readonly nowMs: () => number;
+/** The parts of a run that faults and restarts need. */
+interface FaultyRun {
+  readonly agents: Pick<AgentGroup, 'restart' | 'kill'>;
+  /** Returns the network once it is connected. */
+  readonly network: () => Pick<MeshNetwork, 'readmit' | 'giveUp'> | undefined;
+  readonly emit: (event: NewRunEvent) => void;
   readonly signal: AbortSignal;
 }
 
 /** Restarts lost agents, each at most {@link RESTART_LIMITS.restarts} times and with a growing delay. */
-export class AgentRecovery {
+class AgentRecovery {
   readonly recoveries: Recovery[] = [];
-  readonly #options: RecoveryOptions;
+  readonly #run: FaultyRun;
+  readonly #nowMs: () => number;
   readonly #attempts = new Map<string, number>();
   readonly #returning = new Map<string, Promise<void>>();
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor(options: RecoveryOptions) {
-    this.#options = options;
-    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+  /** `nowMs` returns the milliseconds since the start of the first task. */
+  constructor(run: FaultyRun, nowMs: () => number) {
+    this.#run = run;
+    this.#nowMs = nowMs;
+    this.#signal = AbortSignal.any([run.signal, this.#ending.signal]);
   }
 
   /** Handles the loss of an agent. Further reports of the same loss change nothing. */
   lost(id: string, tool: string): void {
     if (this.#signal.aborted || this.#returning.has(id) || this.#isGivenUp(id)) return;
-    const lostAtMs = Math.round(this.#options.nowMs());
+    const lostAtMs = Math.round(this.#nowMs());
     const recovery = { agent: id, tool, lost_at_ms: lostAtMs, back_at_ms: null, took_ms: null, attempts: 0 };
     this.recoveries.push(recovery);
     this.#returning.set(id, this.#bringBack(recovery));
@@ -83,7 +73,6 @@ export class AgentRecovery {
 
   async #bringBack(recovery: Recovery): Promise<void> {
     const { agent: id, tool } = recovery;
-    const { nowMs, onEvent: onNews, onGivenUp } = this.#options;
     let isBack = false;
     while (!isBack && !this.#signal.aborted && !this.#isGivenUp(id)) {
       const attempt = (this.#attempts.get(id) ?? 0) + 1;
@@ -93,34 +82,40 @@ export class AgentRecovery {
     }
     this.#returning.delete(id);
     if (isBack) {
-      recovery.back_at_ms = Math.round(nowMs());
+      recovery.back_at_ms = Math.round(this.#nowMs());
       recovery.took_ms = recovery.back_at_ms - recovery.lost_at_ms;
-      onNews(`agent ${id} (${tool}) is back after ${(recovery.took_ms / 1000).toFixed(2)} s`);
-      if (this.#isGivenUp(id)) onNews(`agent ${id} (${tool}): if it is lost again, it will not be restarted`);
+      this.#report(`agent ${id} (${tool}) is back after ${(recovery.took_ms / 1000).toFixed(2)} s`);
+      if (this.#isGivenUp(id))
+        this.#report(`agent ${id} (${tool}): if it is lost again, it will not be restarted`);
     } else if (!this.#signal.aborted) {
-      onNews(
+      this.#report(
         `agent ${id} (${tool}) is not restarted again: the maximum is ${RESTART_LIMITS.restarts} restarts`,
       );
-      onGivenUp(id);
+      this.#run.network()?.giveUp(id);
     }
   }
 
   async #tryOnce({ agent: id, tool }: Recovery, attempt: number): Promise<boolean> {
-    const { restart, readmit, onEvent: onNews } = this.#options;
+    const { agents, network } = this.#run;
     try {
       await this.#pause(RESTART_LIMITS.backoffMs * 2 ** (attempt - 1));
       // The end of the run need not wait for the restart: the process is ended with the others.
-      const node = await raceAbort(this.#signal, restart(id));
-      await readmit(node, this.#signal);
+      const node = await raceAbort(this.#signal, agents.restart(id));
+      await network()?.readmit(node, this.#signal);
       return true;
     } catch (error) {
       if (!this.#signal.aborted) {
-        onNews(
+        this.#report(
           `agent ${id} (${tool}): restart ${attempt} of ${RESTART_LIMITS.restarts} failed: ${toErrorMessage(error)}`,
         );
       }
       return false;
     }
+  }
+
+  /** Reports to people what happened. */
+  #report(news: string): void {
+    this.#run.emit({ event: 'restart', news });
   }
 
   async #pause(ms: number): Promise<void> {
@@ -134,20 +129,7 @@ export class AgentRecovery {
   }
 }
 
-/** Record of a kill; times are milliseconds from the start of the first task. */
-interface KillRecord {
-  readonly fault: string;
-  readonly kind: 'kill';
-  /** Null if the run ended before it was due. */
-  at_ms: number | null;
-}
-
 type PlannedKill = Extract<Fault, { kind: 'kill' }> & { readonly record: KillRecord };
-
-/** `faults` of `metrics.json`: present if faults or restarts were requested. */
-type FaultMetrics = NonNullable<RunMetrics['faults']>;
-/** Counters of tasks and their outcomes. */
-type Answers = { -readonly [Key in keyof FaultMetrics['answers']]: FaultMetrics['answers'][Key] };
 
 /** Faults and restarts that a run is asked for. */
 export interface FaultRequest {
@@ -167,8 +149,7 @@ export class RunFaults {
   /** Delivery strategy of the run. */
   readonly delivery: FaultyDelivery;
   readonly #request: FaultRequest;
-  readonly #agents: AgentGroup;
-  readonly #emit: (event: NewRunEvent) => void;
+  readonly #run: FaultyRun;
   readonly #kills: readonly PlannedKill[];
   #timers: NodeJS.Timeout[] = [];
   readonly #recovery: AgentRecovery | undefined;
@@ -176,34 +157,18 @@ export class RunFaults {
   readonly #harmed: Answers = { tasks: 0, answered: 0, right: null };
   #startMs: number | undefined;
 
-  constructor(
-    request: FaultRequest,
-    agents: AgentGroup,
-    network: () => MeshNetwork | undefined,
-    emit: (event: NewRunEvent) => void,
-    signal: AbortSignal,
-  ) {
+  constructor(request: FaultRequest, run: FaultyRun) {
     this.#request = request;
-    this.#agents = agents;
-    this.#emit = emit;
+    this.#run = run;
     this.delivery = new FaultyDelivery({
       seed: request.seed ?? 0,
       faults: request.faults,
-      onEvent: (event) => emit(toFaultEvent(event)),
+      onEvent: (event) => run.emit(toFaultEvent(event)),
     });
     this.#kills = request.faults.flatMap((fault) =>
       fault.kind === 'kill' ? { ...fault, record: { fault: fault.text, kind: 'kill', at_ms: null } } : [],
     );
-    if (request.restarts) {
-      this.#recovery = new AgentRecovery({
-        restart: (id) => agents.restart(id),
-        readmit: async (node, signal) => network()?.readmit(node, signal),
-        onGivenUp: (id) => network()?.giveUp(id),
-        onEvent: (news) => emit({ event: 'restart', news }),
-        nowMs: () => this.#sinceStart(),
-        signal,
-      });
-    }
+    if (request.restarts) this.#recovery = new AgentRecovery(run, () => this.#sinceStart());
   }
 
   /** Returns true if a lost agent is being restarted. */
@@ -270,8 +235,8 @@ export class RunFaults {
 
   #kill({ agent, text, record }: PlannedKill): void {
     record.at_ms = Math.round(this.#sinceStart());
-    this.#emit({ event: 'fault_began', kind: 'kill', fault: text });
-    this.#agents.kill(agent);
+    this.#run.emit({ event: 'fault_began', kind: 'kill', fault: text });
+    this.#run.agents.kill(agent);
   }
 
   #sinceStart(): number {
