@@ -21,7 +21,6 @@ type Parts = Omit<TimeSplit, 'total' | 'relay'>;
 
 /** One packet's piece of a chain: from the arrival of its cause until its own arrival at the hub. */
 interface Piece {
-  readonly trace: PacketTrace;
   readonly us: number;
   readonly relayUs: number;
   readonly parts: Parts;
@@ -69,14 +68,6 @@ export class Timeline {
     return this.#traces.values();
   }
 
-  /** Yields the piece of each packet, in the order in which the packets came. */
-  *pieces(): Generator<Piece> {
-    for (const trace of this.traces) {
-      const piece = this.measurePiece(trace);
-      if (piece !== undefined) yield piece;
-    }
-  }
-
   /** Returns the split of the task that ended with packet `id`; undefined if the chain is incomplete. */
   #split(id: string): TimeSplit | undefined {
     let split = NOTHING;
@@ -105,7 +96,7 @@ export class Timeline {
     const relayUs = Math.min(forwardedUs, Math.max(0, us - encodeUs));
     const outsideUs = Math.max(0, us - encodeUs - relayUs);
     const parts = splitAgentTime(trace, outsideUs) ?? { ...NO_PARTS, unknown: outsideUs };
-    return { trace, us, relayUs, parts: { ...parts, encode: parts.encode + Math.min(encodeUs, us) } };
+    return { us, relayUs, parts: { ...parts, encode: parts.encode + Math.min(encodeUs, us) } };
   }
 }
 

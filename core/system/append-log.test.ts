@@ -61,7 +61,7 @@ describe('a log of records', () => {
       writeFileSync(file, whole.subarray(0, end));
       const { log, found } = opened(file);
       expect(found).toEqual([entry(1)]);
-      expect(log.torn?.where).toBe(end === start ? undefined : `${file}:2`);
+      expect(log.torn).toBe(end === start ? undefined : `${file}:2`);
       expect(statSync(file).size).toBe(end);
       log.append(entry(2));
       expect(readFileSync(file)).toEqual(whole);
@@ -71,7 +71,7 @@ describe('a log of records', () => {
   test('whose last line is whole but nonsense, as after a power failure, does without it', () => {
     const file = fileWith(`${lines(entry(1))}\0\0\0\n`);
     const { log, found } = opened(file);
-    expect([found, log.torn?.where]).toEqual([[entry(1)], `${file}:2`]);
+    expect([found, log.torn]).toEqual([[entry(1)], `${file}:2`]);
   });
 
   test('that is damaged before its end is refused with the line, and left as it is', () => {
@@ -127,7 +127,7 @@ describe('a log of records', () => {
     const found: Entry[] = [];
     const reader = RecordReader.open(file, LEDGER, ({ value }) => found.push(value));
     appendFileSync(file, ':2,"text":""}\n');
-    expect([found, reader.torn?.where]).toEqual([[entry(1)], `${file}:2`]);
+    expect([found, reader.torn]).toEqual([[entry(1)], `${file}:2`]);
     reader.close();
   });
 });

@@ -31,12 +31,6 @@ interface PlacedRecord<T> extends RecordPlace {
   readonly value: T;
 }
 
-/** A last line that is not whole, with its position for messages and its remaining text. */
-interface TornLine {
-  readonly where: string;
-  readonly text: string;
-}
-
 /** Receives the records of a file in order. */
 type Receive<T> = (record: PlacedRecord<T>) => void;
 
@@ -53,7 +47,7 @@ export class RecordReader<T, Head = never> {
   protected lines = 0;
   readonly #descriptor: number;
   #head: Head | undefined;
-  #torn: TornLine | undefined;
+  #torn: string | undefined;
 
   protected constructor(file: string, descriptor: number, kind: RecordKind<T, Head>) {
     this.file = file;
@@ -80,8 +74,8 @@ export class RecordReader<T, Head = never> {
     return this.#head;
   }
 
-  /** The last line, if it is not whole. */
-  get torn(): TornLine | undefined {
+  /** Position of the last line for messages, if it is not whole. */
+  get torn(): string | undefined {
     return this.#torn;
   }
 
@@ -124,7 +118,7 @@ export class RecordReader<T, Head = never> {
       const text = line.toString('utf8');
       const where = `${this.file}:${number}`;
       if (!isWhole) {
-        this.#torn = { where, text };
+        this.#torn = where;
         return;
       }
       if (number > maxLines) throw this.#createDamageError(number, `a ${what} has at most ${maxLines} lines`);
@@ -136,7 +130,7 @@ export class RecordReader<T, Head = never> {
       } catch (error) {
         if (number === 1 || at + bytes < size)
           throw this.#createDamageError(number, toErrorMessage(error), error);
-        this.#torn = { where, text };
+        this.#torn = where;
         return;
       }
       if (value !== undefined) receive({ value, at, bytes });

@@ -100,10 +100,6 @@ export class TaskClock {
     this.#end();
   }
 
-  get isRunning(): boolean {
-    return this.#ending === undefined;
-  }
-
   /** Returns the outcome; valid once {@link ended} has settled. */
   outcome(): TaskOutcome {
     if (this.#ending === undefined) throw new Error(`task ${this.taskId} is still running`);

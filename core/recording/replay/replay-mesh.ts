@@ -37,7 +37,6 @@ interface ReplayOptions extends Pick<AgentGroupOptions, 'environment' | 'signal'
  * `passes` times.
  */
 export interface Round extends TrafficGroups {
-  readonly adapter: string;
   /**
    * Number of times that the recording was played on one connection: all figures below except the session's
    * are sums over them.
@@ -224,7 +223,7 @@ export class ReplayMesh {
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
       const cpuUs = beganUs === undefined || endedUs === undefined ? undefined : endedUs - beganUs;
       const figures = sumSessionTimes(network.links, ledger);
-      return { adapter: adapter.name, passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
+      return { passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
     } finally {
       network.close();
     }

@@ -89,7 +89,7 @@ export class Journal {
       : AppendLog.create(file, JOURNAL);
     const { torn } = this.#log;
     if (torn !== undefined)
-      this.dropped = `${torn.where}: the last line was cut off when the earlier run ended: its question is asked again`;
+      this.dropped = `${torn}: the last line was cut off when the earlier run ended: its question is asked again`;
     this.#forgetDoubts();
   }
 
