@@ -1,9 +1,8 @@
 import { MeshError } from '../../contracts/errors.ts';
 import { HANDSHAKE_LIMITS } from '../../contracts/limits.ts';
-import type { MeshNode } from '../../hub/link.ts';
 import { waitPatiently } from '../../system/process/patience.ts';
 import type { FrameLink } from '../../wire/frame-link.ts';
-import type { Dialler, Listen, RunTransport, RunTransportOptions } from '../transport.ts';
+import type { Listen, RunTransport, RunTransportOptions } from '../transport.ts';
 import { type NatsAddress, resolveNatsAddress } from './nats-address.ts';
 import { allocateMessage, NatsLink, readMessage } from './nats-link.ts';
 import { NatsServer } from './nats-server.ts';
@@ -16,14 +15,7 @@ const NOTHING = new Uint8Array(0);
  */
 const BUSY_REDIAL_MS = 20;
 
-/** Dials agents on a NATS server; `meshOf` returns the subject prefix of each. */
-export function createNatsDialler(server: NatsServer, meshOf: (node: MeshNode) => string): Dialler {
-  return {
-    dial: (node) => dial(server, meshOf(node), node.id),
-    where: (node) => `${server.address.shown} as ${meshOf(node)}.${node.id}`,
-  };
-}
-
+/** Dials an agent on a NATS server; `mesh` is the prefix of its subjects. */
 async function dial(server: NatsServer, mesh: string, node: string): Promise<FrameLink | undefined> {
   const subjects = nameAgentSubjects(mesh, node);
   const ear = subjects.hubEar();
@@ -84,7 +76,10 @@ export async function openNatsTransport(options: RunTransportOptions): Promise<R
     reconnects: false,
   });
   return {
-    dialler: createNatsDialler(server, ({ id }) => subjectOf(id)),
+    dialler: {
+      dial: ({ id }) => dial(server, subjectOf(id), id),
+      where: ({ id }) => `${address.shown} as ${subjectOf(id)}.${id}`,
+    },
     placeOf: (id) => ({ natsUrl: address.shown, subject: subjectOf(id) }),
     environment: { NATS_URL: address.secretUrl },
     carried: () => server.carried,

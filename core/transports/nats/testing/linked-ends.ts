@@ -4,9 +4,10 @@ import type { FrameLink } from '../../../wire/frame-link.ts';
 import type { Dialler, Listener } from '../../transport.ts';
 import { resolveNatsAddress } from '../nats-address.ts';
 import { NatsServer } from '../nats-server.ts';
-import { createNatsDialler, createNatsListen } from '../nats-transport.ts';
+import { createNatsListen, openNatsTransport } from '../nats-transport.ts';
 
 export const MESH = 'test';
+const DEFAULTS = { transport: 'nats', delivery: 'at-most-once' } as const;
 
 export function nodeNamed(id: string): MeshNode {
   return { id, tool: 'reason', port: 0, secret: '' };
@@ -23,8 +24,13 @@ export async function clientOf(url: string): Promise<NatsServer> {
   return server;
 }
 
+/** Returns the dialler of a run for agents that were started by hand. */
 export async function diallerOf(url: string): Promise<Dialler> {
-  return createNatsDialler(await clientOf(url), () => MESH);
+  const team = { ...DEFAULTS, nats_url: url, nats_subject: MESH };
+  const byHand = Object.assign(new Set<string>(), { has: () => true });
+  const transport = await openNatsTransport({ team, runId: 'run', external: byHand, environment: {} });
+  onTestFinished(() => transport.close());
+  return transport.dialler;
 }
 
 interface ListeningEnd {
