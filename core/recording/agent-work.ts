@@ -10,7 +10,7 @@ import { tryParseJson } from '../system/json-line.ts';
 import type { PacketTrace } from './recording.ts';
 
 /** Work for a packet, as its sender reports it. */
-export interface ReportedWork extends Required<Pick<PacketTrace, 'work'>> {
+interface ReportedWork extends Required<Pick<PacketTrace, 'work'>> {
   readonly cause: string;
   readonly tool_us: number;
 }

@@ -2,10 +2,19 @@ import path from 'node:path';
 import * as z from 'zod';
 import type { ChatMessage, ModelExchange, ToolDefinition } from '../contracts/engine.ts';
 import { MeshError } from '../contracts/errors.ts';
-import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../contracts/model-exchange.ts';
+import {
+  EXCHANGES_FILE,
+  type ExchangeLine,
+  exchangeLineSchema,
+  type RecordedReply,
+  recordedReplySchema,
+} from '../contracts/model-exchange.ts';
 import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
+
+/** Maximum bytes of all exchanges of an archive; a batch of a thousand questions has some 300 MB. */
+const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
 
 /** A model exchange of a run, with its task, role and packet type. */
 export interface RecordedExchange {
@@ -31,6 +40,27 @@ export async function readExchangeLogs(
     'config',
     `archive ${archive}: its exchanges with models have more than ${maxBytes} bytes`,
   );
+}
+
+/**
+ * Reads every model reply of an archived run, agent by agent in the order of arrival.
+ *
+ * @throws MeshError `config` for an archive that cannot be read, or whose run asked no model
+ */
+export async function readRecordedReplies(archive: string): Promise<RecordedReply[]> {
+  const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
+  const replies = [...logs.values()].flatMap((text) => text.split('\n').flatMap(parseReplyLine));
+  if (replies.length > 0) return replies;
+  throw new MeshError(
+    'config',
+    `archive ${archive}: no model was asked in this run; expected run_artifacts.tar.gz of one whose engine asks a model server`,
+  );
+}
+
+function parseReplyLine(line: string): RecordedReply[] {
+  const reply = recordedReplySchema.safeParse(tryParseJson(line)).data;
+  // Other lines are texts, which replies do not need, or of the logger itself.
+  return reply === undefined ? [] : [reply];
 }
 
 /**

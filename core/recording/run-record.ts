@@ -10,7 +10,7 @@ import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/pac
 import type { Link } from '../hub/link.ts';
 import type { MeshObserver, RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
-import type { ReportedWork } from './agent-work.ts';
+import type { readReportedWork } from './agent-work.ts';
 import { FrameLog } from './frame-log.ts';
 import {
   formatEntryLine,
@@ -37,7 +37,7 @@ interface RecordingSources {
    */
   readonly opensTasks?: boolean;
   /** Work that agents report, by packet id. */
-  readonly work: ReadonlyMap<string, ReportedWork>;
+  readonly work: Awaited<ReturnType<typeof readReportedWork>>;
   /** Returns true when the time for the recording is up; the rest is then left out, and counted. */
   readonly isTimeUp?: (() => boolean) | undefined;
 }

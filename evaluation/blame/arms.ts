@@ -1,7 +1,9 @@
 import { extractAnswers, withText } from '@gaia-mesh/core/contracts/claims.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Branch, BranchFile } from '@gaia-mesh/core/recording/branch-file.ts';
+import type { BranchFile } from '@gaia-mesh/core/recording/branch-file.ts';
 import type { Message, RecordedQuestion } from './recorded-question.ts';
+
+type Branch = BranchFile['tasks'][string];
 
 /**
  * Branches of one kind: messages before the one at `keep` are as recorded, and that one says what it said or something else. `fresh` is

@@ -9,7 +9,7 @@ import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import { callType, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
 import { findBlockedAgents } from '@gaia-mesh/core/hub/tasks/reachable.ts';
-import { readRecordedReplies } from '@gaia-mesh/core/recording/branch-file.ts';
+import { readRecordedReplies } from '@gaia-mesh/core/recording/recorded-exchange.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';

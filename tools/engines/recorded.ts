@@ -3,9 +3,13 @@ import { Branches, DEPARTED } from '@gaia-mesh/core/agent/branches.ts';
 import type { AgentOptions } from '@gaia-mesh/core/agent/session-options.ts';
 import type { Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { hashRequest, type RecordedReply } from '@gaia-mesh/core/contracts/model-exchange.ts';
+import {
+  hashRequest,
+  type RecordedReply,
+  recordedReplySchema,
+} from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
-import { branchFileSchema, parseReplies } from '@gaia-mesh/core/recording/branch-file.ts';
+import { branchFileSchema } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
@@ -19,7 +23,7 @@ import type { Question } from './requests/ask-model.ts';
 const MAX_REPLIES_BYTES = 256 * 1024 * 1024;
 
 const optionsSchema = z.looseObject({
-  /** The file of replies, written by `core/recording/branch-file.ts`. */
+  /** The file of replies, one JSON line each, that the launcher wrote (`--replies`). */
   replies: z.string().min(1),
 });
 
@@ -104,7 +108,11 @@ function loadReplies(
 
 function readReplyFile(file: string): ReadonlyMap<string, readonly RecordedReply[]> {
   const text = readUserText(file, { what: 'recorded replies', maxBytes: MAX_REPLIES_BYTES });
-  return Map.groupBy(parseReplies(text, file), ({ key }) => key);
+  const replies = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line, index) => parseJsonLine(line, recordedReplySchema, `${file}:${index + 1}`));
+  return Map.groupBy(replies, ({ key }) => key);
 }
 
 /** Characters shown of an unrecorded request, enough to recognise it. */

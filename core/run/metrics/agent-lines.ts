@@ -9,7 +9,7 @@ import { tryParseJson } from '../../system/json-line.ts';
 const MAX_READ_BYTES = 1024 * 1024;
 
 /** The value of one line, and the agent that wrote it. */
-export interface AgentLine<Value> {
+interface AgentLine<Value> {
   readonly agent: string;
   readonly value: Value;
   /** Length of the line. */

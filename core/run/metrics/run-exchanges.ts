@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { EXCHANGES_FILE, type ExchangeLine, exchangeLineSchema } from '../../contracts/model-exchange.ts';
 import { restoreExchange } from '../../recording/recorded-exchange.ts';
 import { countExchange } from '../../tokens/count-exchange.ts';
-import { type AgentLine, AgentLines } from './agent-lines.ts';
+import { AgentLines } from './agent-lines.ts';
 import { sumLedgers, TokenLedger, type TokenLedgerFigures } from './token-ledger.ts';
 
 const BOUNDS = {
@@ -43,7 +43,7 @@ export class RunExchanges {
     taskId: string,
     isTimeUp: () => boolean = () => false,
   ): Promise<TokenLedgerFigures | undefined> {
-    for (const line of this.#lines.next()) this.#keep(line);
+    this.#read();
     const task = this.#open.get(taskId);
     if (task === undefined) return undefined;
     this.#open.delete(taskId);
@@ -65,25 +65,29 @@ export class RunExchanges {
    * the rest counts as unknown.
    */
   async total(isTimeUp: () => boolean = () => false): Promise<TokenLedgerFigures | undefined> {
-    for (const line of this.#lines.next()) {
-      if (isTimeUp()) break;
-      this.#keep(line);
-    }
+    this.#read(isTimeUp);
     for (const taskId of [...this.#open.keys()]) await this.ended(taskId, isTimeUp);
     return this.#total;
   }
 
-  #keep({ value: data, characters: length }: AgentLine<z.infer<typeof exchangeLineSchema>>): void {
-    let task = this.#open.get(data.task_id);
-    if (task === undefined) {
-      if (this.#open.size === this.#bounds.openTasks) return;
-      task = { texts: new Map(), exchanges: [], characters: 0 };
-      this.#open.set(data.task_id, task);
+  /** Keeps the exchanges that arrived since the last call, and the texts that they refer to. */
+  #read(isTimeUp: () => boolean = () => false): void {
+    for (const { value, characters: length } of this.#lines.next()) {
+      if (isTimeUp()) return;
+      const task = this.#find(value.task_id);
+      const characters = 'text' in value ? value.text.length : length;
+      if (task === undefined || task.characters + characters > this.#bounds.taskCharacters) continue;
+      task.characters += characters;
+      if ('text' in value) task.texts.set(value.digest, value.text);
+      else task.exchanges.push(value);
     }
-    const characters = 'text' in data ? data.text.length : length;
-    if (task.characters + characters > this.#bounds.taskCharacters) return;
-    task.characters += characters;
-    if ('text' in data) task.texts.set(data.digest, data.text);
-    else task.exchanges.push(data);
+  }
+
+  #find(taskId: string): TaskExchanges | undefined {
+    const present = this.#open.get(taskId);
+    if (present !== undefined || this.#open.size === this.#bounds.openTasks) return present;
+    const task = { texts: new Map(), exchanges: [], characters: 0 };
+    this.#open.set(taskId, task);
+    return task;
   }
 }
