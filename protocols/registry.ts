@@ -2,7 +2,7 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createRegistry, createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { applyLayers } from './layers/apply-layers.ts';
-import { findStage, LAYER_STAGES, layerNames, loadLayer } from './layers/registry.ts';
+import { findStage, layerNames, loadLayer } from './layers/registry.ts';
 
 const adapters = createRegistry<ProtocolAdapter>('adapter', {
   json: async () => (await import('./json.ts')).json,
@@ -57,7 +57,8 @@ interface AdapterSpec {
   readonly layers: readonly string[];
 }
 
-const ORDER = `ADAPTER, then at most one layer of each stage in the order ${LAYER_STAGES.join(', ')}`;
+const STAGES = [...new Set(layerNames.map(findStage))];
+const ORDER = `ADAPTER, then at most one layer of each stage in the order ${STAGES.join(', ')}`;
 
 /**
  * Parses a specification and checks that its names exist and stand in order, as {@link loadAdapter} does. It
@@ -84,12 +85,12 @@ export function checkSpec(spec: string): AdapterSpec {
         `"${spec}": ${layer} is an adapter, and ${adapter} is one: write ${ORDER}; layers: ${layerNames.join(', ')}`,
       );
     }
-    const stage = LAYER_STAGES.indexOf(findStage(layer));
+    const stage = STAGES.indexOf(findStage(layer));
     if (stage <= outermost) {
       const before = layers[index - 1];
       throw new MeshError(
         'usage',
-        `"${spec}": ${layer} (${LAYER_STAGES[stage]}) cannot follow ${before} (${LAYER_STAGES[outermost]}): write ${ORDER}; layers: ${layerNames.join(', ')}`,
+        `"${spec}": ${layer} (${STAGES[stage]}) cannot follow ${before} (${STAGES[outermost]}): write ${ORDER}; layers: ${layerNames.join(', ')}`,
       );
     }
     outermost = stage;

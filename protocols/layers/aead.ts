@@ -10,14 +10,7 @@ import {
 import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { toBuffer } from '../scan/scanner.ts';
 import { deriveKey, KEY_BYTES } from './keys.ts';
-import {
-  createLayerError,
-  type Layer,
-  type LayerCodec,
-  type LayerMembership,
-  parseOfferedBytes,
-  refuseOpen,
-} from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec, type LayerMembership, refuseOpen } from './layer.ts';
 import { Senders, SequenceNumbers, STAMP_BYTES } from './stamp.ts';
 
 type Aead = 'chacha20-poly1305' | 'aes-256-gcm';
@@ -88,11 +81,12 @@ class Sender {
 }
 
 function openCodec(name: Aead, self: Sender, numbers: SequenceNumbers, session: AdapterSession): LayerCodec {
-  const senders = new Senders<Sender>(name);
-  for (const [node, offer] of session.offers) {
-    const sender = new Sender(name, node, parseOfferedBytes(name, node, offer, 'salt', SALT_BYTES));
-    senders.add(sender.id, sender);
-  }
+  const senders = new Senders(
+    name,
+    session.offers,
+    { what: 'salt', bytes: SALT_BYTES },
+    (node, salt) => new Sender(name, node, salt),
+  );
 
   return {
     overheadBytes: NONCE_BYTES + TAG_BYTES,

@@ -2,14 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { toBuffer } from '../scan/scanner.ts';
 import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from './keys.ts';
-import {
-  createLayerError,
-  type Layer,
-  type LayerCodec,
-  type LayerMembership,
-  parseOfferedBytes,
-  refuseOpen,
-} from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec, type LayerMembership, refuseOpen } from './layer.ts';
 import { Senders, SequenceNumbers, STAMP_BYTES } from './stamp.ts';
 
 const NAME = 'ed25519';
@@ -67,16 +60,12 @@ function join({ runId, self, seed }: PeerIdentity): LayerMembership {
 }
 
 function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterSession): LayerCodec {
-  const signers = new Senders<Signer>(NAME);
-  for (const [node, offer] of session.offers) {
-    const publicKey = parseOfferedBytes(NAME, node, offer, 'public key', KEY_BYTES);
-    signers.add(publicKey.readUInt32BE(0), {
-      node,
-      publicKey,
-      context: encodeContext(session.runId, node),
-      key: undefined,
-    });
-  }
+  const signers = new Senders<Signer>(
+    NAME,
+    session.offers,
+    { what: 'public key', bytes: KEY_BYTES },
+    (node, publicKey) => ({ node, publicKey, context: encodeContext(session.runId, node), key: undefined }),
+  );
 
   return {
     overheadBytes: HEADER_BYTES,

@@ -62,23 +62,6 @@ export function createLayerError(layer: string, reason: string, cause?: unknown)
 }
 
 /**
- * Decodes the bytes, in hexadecimal, that a member offered as `what`. @throws MeshError `handshake` for
- * anything but `count` bytes
- */
-export function parseOfferedBytes(
-  layer: string,
-  node: string,
-  offer: JsonValue,
-  what: string,
-  bytes: number,
-): Buffer {
-  if (typeof offer !== 'string' || offer.length !== 2 * bytes || /[^0-9a-f]/.test(offer)) {
-    throw new MeshError('handshake', `${layer}: ${node} offered no ${what} of ${bytes} bytes in hex`);
-  }
-  return Buffer.from(offer, 'hex');
-}
-
-/**
  * Returns the `open` of an adapter or a layer that needs the offers of its members, and is therefore opened
  * through `join`.
  */

@@ -1,22 +1,16 @@
 import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import type { Layer } from './layer.ts';
 
-/**
- * Purposes of layers, in the order that they have in every stack, at most one of each: compressed bytes are
- * signed, signed bytes are encrypted, and a checksum is outermost, so that a receiver checks the whole before
- * it reads the parts.
- */
-export const LAYER_STAGES = ['compress', 'sign', 'encrypt', 'checksum'] as const;
-type LayerStage = (typeof LAYER_STAGES)[number];
-
 interface Entry {
-  readonly stage: LayerStage;
+  readonly stage: 'compress' | 'sign' | 'encrypt' | 'checksum';
   load(): Promise<Layer>;
 }
 
 /**
- * The layers by name. Their stages are here and not in the layers, so that a team file is checked without
- * loading them.
+ * The layers by name, in the order that their stages have in every stack, at most one of each: compressed bytes
+ * are signed, signed bytes are encrypted, and a checksum is outermost, so that a receiver checks the whole before
+ * it reads the parts. The stages are here and not in the layers, so that a team file is checked without loading
+ * them.
  */
 const layers: Readonly<Record<string, Entry>> = {
   deflate: { stage: 'compress', load: () => loadCompression('deflate') },
@@ -47,7 +41,7 @@ async function loadAead(name: 'chacha20-poly1305' | 'aes-256-gcm'): Promise<Laye
 export const layerNames: readonly string[] = Object.keys(layers);
 
 /** @throws MeshError `usage` for an unknown name */
-export function findStage(name: string): LayerStage {
+export function findStage(name: string): Entry['stage'] {
   return findEntry(name).stage;
 }
 

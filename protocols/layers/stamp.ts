@@ -1,4 +1,6 @@
+import type { AdapterSession } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { createLayerError } from './layer.ts';
 
 /**
@@ -31,21 +33,30 @@ export class SequenceNumbers {
   }
 }
 
-/** The members of a run by the id in their frames. */
+/** The members of a run by the id in their frames: the first bytes of what each of them offered. */
 export class Senders<Member> {
   readonly #layer: string;
   readonly #byId = new Map<number, Member>();
 
-  constructor(layer: string) {
+  /**
+   * @param offered what every member offered, and its number of bytes, which are in hexadecimal
+   * @throws MeshError `handshake` for any other offer, and if two members have the same id, as frames would be
+   * ambiguous
+   */
+  constructor(
+    layer: string,
+    offers: AdapterSession['offers'],
+    offered: { readonly what: string; readonly bytes: number },
+    create: (node: string, offer: Buffer) => Member,
+  ) {
     this.#layer = layer;
-  }
-
-  /** @throws MeshError `handshake` if another member has the id, as frames would be ambiguous */
-  add(senderId: number, member: Member): void {
-    if (this.#byId.has(senderId)) {
-      throw new MeshError('handshake', `${this.#layer}: two members offered keys with the same first bytes`);
+    for (const [node, offer] of offers) {
+      const bytes = this.#parse(node, offer, offered);
+      const senderId = bytes.readUInt32BE(0);
+      if (this.#byId.has(senderId))
+        throw new MeshError('handshake', `${layer}: two members offered keys with the same first bytes`);
+      this.#byId.set(senderId, create(node, bytes));
     }
-    this.#byId.set(senderId, member);
   }
 
   /** Reads the stamp of a frame. @throws MeshError `packet` for an unknown id, or a number that no sender writes */
@@ -56,5 +67,15 @@ export class Senders<Member> {
     // A larger number would not be exact.
     if (high >= 2 ** 21) throw createLayerError(this.#layer, 'its sequence number is beyond 2^53');
     return { member, sequence: high * 2 ** 32 + bytes.readUInt32BE(8) };
+  }
+
+  #parse(
+    node: string,
+    offer: JsonValue,
+    { what, bytes }: { readonly what: string; readonly bytes: number },
+  ): Buffer {
+    if (typeof offer !== 'string' || offer.length !== 2 * bytes || /[^0-9a-f]/.test(offer))
+      throw new MeshError('handshake', `${this.#layer}: ${node} offered no ${what} of ${bytes} bytes in hex`);
+    return Buffer.from(offer, 'hex');
   }
 }
