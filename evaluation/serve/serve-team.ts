@@ -181,7 +181,7 @@ export async function serveOffer(
   const sessions = new LegacySessions();
   const a2a =
     offered &&
-    createBareAgent(offered.card, offered.work, SETTINGS, {
+    createBareAgent(offered.card, offered.work, {
       maxTasks: MAX_KEPT_TASKS,
       maxBodyBytes,
       kept,

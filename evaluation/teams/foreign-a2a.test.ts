@@ -62,7 +62,7 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
 };
 
 async function bare(own: AgentCard): Promise<string> {
-  const { agent, close } = createBareAgent(own, work, testSettings);
+  const { agent, close } = createBareAgent(own, work);
   const http = await serveBareHttp(agent, testSettings);
   ends.push(async () => {
     close();
@@ -178,7 +178,7 @@ test('an agent behind TLS is asked by TLS', async () => {
   tls.setDefaultCACertificates([...before, identity.cert]);
   ends.push(async () => tls.setDefaultCACertificates(before));
   const settings = { ...testSettings, tls: identity };
-  const { agent, close } = createBareAgent(card(all), work, settings);
+  const { agent, close } = createBareAgent(card(all), work);
   const http = await serveBareHttp(agent, settings);
   ends.push(async () => {
     close();

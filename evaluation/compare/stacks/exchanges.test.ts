@@ -3,10 +3,10 @@ import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sampleRecording } from '../testing/sample-recording.ts';
-import { type Exchange, planExchanges } from './exchanges.ts';
+import { planExchanges } from './exchanges.ts';
 
 /** `client → server: request [replies]`, an exchange a line. */
-function linesOf(exchanges: readonly Exchange[]): string[] {
+function linesOf(exchanges: ReturnType<typeof planExchanges>): string[] {
   return exchanges.map(({ client, server, request, replies }) => {
     const riding = replies.map(({ id }) => id).join(' ');
     return `${client} → ${server}: ${request.id}${riding === '' ? '' : ` [${riding}]`}`;
@@ -64,7 +64,7 @@ function packetOf(id: string, from: string, more: Partial<Packet>): Packet {
 }
 
 /** Every time that a packet goes from one node to another, in requests and in responses. */
-function transfersOf(exchanges: readonly Exchange[]): string[] {
+function transfersOf(exchanges: ReturnType<typeof planExchanges>): string[] {
   return exchanges.flatMap(({ client, server, request, replies }) => [
     `${client}>${server} ${request.id}`,
     ...replies.map(({ id }) => `${server}>${client} ${id}`),

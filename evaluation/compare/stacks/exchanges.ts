@@ -1,12 +1,11 @@
 import { FINAL_ANSWER, HUB_ID, type Packet, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
+import type { PlannedExchange } from './peers/protocol.ts';
 
 /** One request and the packets in its response; none if the protocol's acknowledgement is the whole response. */
-export interface Exchange {
+interface Exchange extends PlannedExchange {
   readonly client: string;
   readonly server: string;
-  readonly request: Packet;
-  readonly replies: readonly Packet[];
 }
 
 /**

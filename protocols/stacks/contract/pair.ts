@@ -13,7 +13,7 @@ import { compareEnds } from './wire-sum.ts';
 export type StackCheck = readonly [name: string, run: (stack: Stack) => Promise<void>];
 
 /** Settings with which an experiment begins. Every factor that a stack may ignore is at its usual value. */
-export const USUAL_SETTINGS: StackSettings = {
+const USUAL_SETTINGS: StackSettings = {
   tls: null,
   connections: 4,
   keepAliveMs: 10_000,
@@ -78,7 +78,8 @@ async function openCountingProxy(): Promise<CountingProxy> {
 }
 
 /** A server and a client of it, in this process. */
-export interface Pair {
+interface Pair {
+  readonly settings: StackSettings;
   readonly server: StackServer;
   readonly client: StackClient;
   ask(packet: Packet, answers?: number): Promise<readonly Packet[]>;
@@ -108,6 +109,7 @@ export async function withPair<Result>(
     const client = await stack.connect(server.address, settings);
     try {
       return await work({
+        settings,
         server,
         client,
         ask: (packet, answers) => client.exchange(packet, AbortSignal.timeout(30_000), answers),

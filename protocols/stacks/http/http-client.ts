@@ -15,7 +15,7 @@ export interface HttpRequest {
 }
 
 /** The settings of a stack that an HTTP client needs. */
-export type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs'>;
+type ClientSettings = Pick<StackSettings, 'tls' | 'connections' | 'keepAliveMs'>;
 
 /** A client on Node's own HTTP/1.1: a pool of connections, and no headers but the caller's, Host and Content-Length. */
 export class HttpClient {

@@ -15,7 +15,7 @@ interface TckServer {
 const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
 
 export async function bareTckServer(): Promise<TckServer> {
-  const { agent, close } = createBareAgent(tckCard, tckWork, testSettings);
+  const { agent, close } = createBareAgent(tckCard, tckWork);
   const http = await serveBareHttp(agent, testSettings);
   return {
     url: http.url,

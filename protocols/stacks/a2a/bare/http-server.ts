@@ -5,7 +5,7 @@ import { parseForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import * as z from 'zod';
 import type { StackSettings } from '../../contract/stack.ts';
 import { writeEvents, writeLast } from '../../http/event-stream.ts';
-import { type ClientSettings, HttpClient } from '../../http/http-client.ts';
+import { HttpClient } from '../../http/http-client.ts';
 import { type HttpServer, listenHttp, readPath, readRequestBody, writeJson } from '../../http/http-server.ts';
 import { A2aAgent, type AgentCard, type PushSender } from '../agent/agent.ts';
 import { createFaultError, toFault } from '../agent/faults.ts';
@@ -57,6 +57,7 @@ function serveCard(response: ServerResponse, card: string): void {
   });
 }
 
+const WEBHOOK_SETTINGS = { tls: null, connections: 4, keepAliveMs: 5_000 };
 /** Maximum number of webhook hosts to which connections are kept. */
 const MAX_WEBHOOK_CLIENTS = 64;
 
@@ -64,14 +65,13 @@ const MAX_WEBHOOK_CLIENTS = 64;
 export function createBareAgent(
   card: AgentCard,
   work: AgentWork,
-  settings: ClientSettings,
   limits?: ConstructorParameters<typeof A2aAgent>[3],
 ) {
   const webhooks = new Map<string, HttpClient>();
   const send: PushSender = async (config, event) => {
     const { origin, pathname, search } = new URL(config.url);
     const isLegacy = config.protocolVersion === '0.3';
-    const http = webhooks.get(origin) ?? new HttpClient(origin, settings, limits?.mayPush);
+    const http = webhooks.get(origin) ?? new HttpClient(origin, WEBHOOK_SETTINGS, limits?.mayPush);
     webhooks.delete(origin);
     webhooks.set(origin, http);
     const [oldest] = webhooks;

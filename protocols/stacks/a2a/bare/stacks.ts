@@ -17,7 +17,7 @@ export const a2aJsonRpcBare: Stack = meterStack({
   implementation: 'bare',
   traits: a2aTraits,
   async serve(inbox, settings) {
-    const { agent, close } = createBareAgent(meshCard, createWork(inbox), settings);
+    const { agent, close } = createBareAgent(meshCard, createWork(inbox));
     const server = await serveBareHttp(agent, settings);
     return {
       address: server.url,

@@ -1,19 +1,9 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { Client, type Transport } from '@modelcontextprotocol/client';
 import { SESSION_TIMEOUT_MS, type StackClient, type StackSettings } from '../../contract/stack.ts';
-import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { connectPacketTool } from '../tools.ts';
-
-/** Connects a client of the SDK over streamable HTTP, on undici. */
-export async function connectSdkHttp(
-  address: string,
-  settings: StackSettings,
-): Promise<Omit<StackClient, 'wire'>> {
-  const { fetch, close } = createPooledFetch(settings);
-  return connectSdk(new StreamableHTTPClientTransport(new URL(address), { fetch }), settings, close);
-}
 
 /**
  * Connects a client of the SDK that speaks this revision only, and reads the server's name and tools.

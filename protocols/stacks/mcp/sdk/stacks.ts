@@ -1,4 +1,5 @@
 import type { Stack } from '../../contract/stack.ts';
+import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
 import { createPacketTool, mcpHttpTraits } from '../tools.ts';
@@ -20,7 +21,9 @@ export const mcpHttpSdk: Stack = meterStack({
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
   async connect(address, settings) {
-    const { connectSdkHttp } = await import('./client.ts');
-    return connectSdkHttp(address, settings);
+    const { connectSdk } = await import('./client.ts');
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    const { fetch, close } = createPooledFetch(settings);
+    return connectSdk(new StreamableHTTPClientTransport(new URL(address), { fetch }), settings, close);
   },
 });
