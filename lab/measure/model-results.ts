@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
-import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { findCacheFolder } from '@gaia-mesh/core/system/platform.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import {
@@ -22,20 +18,23 @@ import { computeWilson } from '@gaia-mesh/evaluation/statistics/inference/confid
 import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
 import { type Column, formatColumns, formatColumnsMarkdown } from '@gaia-mesh/evaluation/terminal/columns.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { formatPercent } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { formatDecimals, formatPercent } from '@gaia-mesh/evaluation/terminal/table.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { type RunMemory, runBench, useRunFolder } from './bench-runs.ts';
+import { type Arm, type Attempt, askSamples, findPart, readSamples, type Sample } from './model-samples.ts';
 import { createPublisher } from './publish.ts';
 
-const DATA = path.join(codeFolder, '..', 'shared', 'data');
+/** A model computes on all processors but one: two at once use both of two, and would wait for each other on more. */
+const AT_ONCE = os.availableParallelism() === 2 ? 2 : 1;
 
 const modelTable = defineTable({
   options: z.object({
     model: option('<file>', 'ask the model in this GGUF file (default: SmolLM2-135M)', text.optional()),
     texts: option('<n>', 'ask this many questions about texts', wholeNumber.default(6)),
-    tables: option('<n>', 'ask this many questions about tables', wholeNumber.default(3)),
-    time: option('<seconds>', 'limit the time of one question', seconds.default(40)),
+    tables: option('<n>', 'ask this many questions about tables', wholeNumber.default(6)),
+    time: option('<seconds>', 'limit the time of one question', seconds.default(60)),
+    atOnce: option('<n>', 'ask this many questions at once', wholeNumber.default(AT_ONCE)),
     out: option('<dir>', 'keep answers in this folder, and go on from them', text.default('runs/model')),
     json: flag('print the results as one JSON value'),
     write: flag('write docs/results/model.md'),
@@ -48,27 +47,21 @@ export function defineModelResults(command: Command): void {
   defineOptions(command, modelTable, run);
 }
 
-const attemptSchema = z.object({
-  task_id: z.string(),
-  team: z.string(),
-  status: z.string(),
-  answer: z.string().nullable(),
-  correct: z.boolean().nullable(),
-  f1: z.number().nullable(),
-  token_sum: z.number(),
-  elapsed_ms: z.number(),
-});
-type Attempt = z.infer<typeof attemptSchema>;
-
 /** One row: a team with an engine, at one kind of questions. */
 interface Row {
-  readonly questions: string;
-  readonly engine: string;
+  readonly kind: Sample['kind'];
+  readonly arm: string;
   readonly team: string;
   readonly attempts: readonly Attempt[];
   /** The answers of the team that it is compared with: the same model alone. */
   readonly alone: readonly Attempt[] | undefined;
 }
+
+const EMBEDDED = 'embedded';
+const MODEL = 'model';
+/** The arm that asks the model alone the same again. */
+const AGAIN = 'again';
+const TEAMS = ['single', 'pipeline', 'supervisor', 'react', 'overseer', 'panel'];
 
 const computeMean = (attempts: readonly Attempt[], value: (attempt: Attempt) => number) =>
   attempts.reduce((sum, attempt) => sum + value(attempt), 0) / attempts.length;
@@ -87,9 +80,9 @@ function describeDifference({ attempts, alone }: Row): string {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { key: 'questions', header: 'questions', value: ({ questions }) => questions },
-  { key: 'engine', header: 'engine', value: ({ engine }) => engine },
-  { key: 'team', header: 'team', value: ({ team }) => team },
+  { key: 'questions', header: 'questions', value: ({ kind }) => kind },
+  { key: 'engine', header: 'engine', value: ({ arm }) => (arm === EMBEDDED ? EMBEDDED : 'model') },
+  { key: 'team', header: 'team', value: ({ arm, team }) => (arm === AGAIN ? `${team}, again` : team) },
   {
     key: 'right',
     header: 'right',
@@ -118,10 +111,43 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     key: 'seconds',
     header: 'median s',
-    value: ({ attempts }) => computeMedian(attempts.map(({ elapsed_ms: ms }) => ms / 1000)),
+    value: ({ attempts }) =>
+      computeMedian(attempts.filter(({ isTimed }) => isTimed).map(({ elapsed_ms: ms }) => ms / 1000)),
     digits: 1,
   },
 ];
+
+/** One part of the texts, as the embedded engine and the model alone answer it. */
+interface PartRow {
+  readonly part: string;
+  readonly embedded: readonly Attempt[];
+  readonly model: readonly Attempt[];
+}
+
+const formatScore = (attempts: readonly Attempt[]) =>
+  `${countRight(attempts)} of ${attempts.length}, F1 ${formatDecimals(
+    computeMean(attempts, ({ f1 }) => f1 ?? 0),
+    2,
+  )}`;
+
+const PART_COLUMNS: readonly Column<PartRow>[] = [
+  { key: 'part', header: 'texts of', value: ({ part }) => part },
+  { key: 'embedded', header: 'embedded engine, `single`', value: ({ embedded }) => formatScore(embedded) },
+  { key: 'model', header: 'model, `single`', value: ({ model }) => formatScore(model) },
+];
+
+const PART_NOTE =
+  '`single` by the parts of the development data: a paragraph (squad-p) or a part of an article (squad-d) of Wikipedia, a passage for a question to a search engine (nq), ten paragraphs of which two are needed (hotpot), twenty of which up to four are (musique), and a story (fairytale).';
+
+function listParts(attempts: readonly Attempt[]): PartRow[] {
+  const alone = attempts.filter(({ kind, team }) => kind === 'texts' && team === 'single');
+  const parts = Map.groupBy(alone, ({ task_id: id }) => findPart(id));
+  return [...parts].map(([part, own]) => ({
+    part,
+    embedded: own.filter(({ arm }) => arm === EMBEDDED),
+    model: own.filter(({ arm }) => arm === MODEL),
+  }));
+}
 
 /** One run of `npm run bench` with one question for the team `single`. */
 interface Start {
@@ -144,8 +170,8 @@ async function measureStarts(model: string): Promise<Start[]> {
   const llama = ['--engine', 'llama', '--model', model, '--engine-option', 'max_tokens=32'];
   for (let round = 0; round < STARTS; round++) {
     for (const [engine, args] of [
-      ['embedded', []],
-      ['model', llama],
+      [EMBEDDED, []],
+      [MODEL, llama],
     ] as const) {
       printError(`start ${round + 1} of ${STARTS}, ${engine}`);
       const { wallMs, memory } = await useRunFolder((folder) => {
@@ -161,7 +187,7 @@ async function measureStarts(model: string): Promise<Start[]> {
   return starts;
 }
 
-const ENGINES = ['embedded', 'model'] as const;
+const ENGINES = [EMBEDDED, MODEL];
 type EngineStarts = readonly Start[];
 const START_COLUMNS: readonly Column<EngineStarts>[] = [
   { key: 'engine', header: 'engine', value: ([first]) => first?.engine ?? '' },
@@ -195,102 +221,72 @@ async function run(options: ModelOptions): Promise<void> {
   const llama = ['--engine', 'llama', '--model', model, '--engine-option', 'max_tokens=256'];
   const measured = await measureStarts(model);
   const starts = ENGINES.map((engine) => measured.filter((start) => start.engine === engine));
-  const rows: Row[] = [];
-  for (const { questions, args } of writeSamples(folder, options)) {
-    const batch = (name: string, teams: string, engine: readonly string[]) =>
-      askTeams(path.join(folder, `${questions}-${name}`), [...args, '--team', teams, ...engine], options);
-    const embedded = await batch('embedded', 'single,pipeline', ['--engine', 'extractive']);
-    const asked = await batch('model', 'all', llama);
-    const again = await batch('again', 'single', llama);
-    const alone = asked.filter(({ team }) => team === 'single');
-    const add = (engine: string, attempts: readonly Attempt[], suffix = '') => {
-      for (const team of new Set(attempts.map((attempt) => attempt.team)))
-        rows.push({
-          questions,
-          engine,
-          team: team + suffix,
-          attempts: attempts.filter((attempt) => attempt.team === team),
-          alone: engine === 'model' && (team !== 'single' || suffix !== '') ? alone : undefined,
-        });
-    };
-    add('embedded', embedded);
-    add('model', asked);
-    add('model', again, ', again');
-  }
+  const samples = readSamples(options);
+  const arms: readonly Arm[] = [
+    { name: EMBEDDED, teams: ['single', 'pipeline'], args: ['--engine', 'extractive'] },
+    { name: MODEL, teams: TEAMS, args: llama },
+    { name: AGAIN, teams: ['single'], args: llama },
+  ];
+  const { time, atOnce } = options;
+  const attempts = await askSamples(samples, { folder, arms, time, atOnce });
+  const rows = samples.flatMap(({ kind }) =>
+    listRows(
+      attempts.filter((attempt) => attempt.kind === kind),
+      arms,
+      kind,
+    ),
+  );
+  const parts = listParts(attempts);
   const name = path.basename(model);
+  const counts = samples.map(({ kind, lines, all }) => `${lines.length} of ${all} questions about ${kind}`);
   await publish({
-    report: { model: name, rows, starts: measured },
-    text: `${formatColumns(COLUMNS, rows)}\n\n${formatColumns(START_COLUMNS, starts)}`,
+    report: { model: name, rows, parts, starts: measured },
+    text: [
+      formatColumns(COLUMNS, rows),
+      formatColumns(PART_COLUMNS, parts),
+      formatColumns(START_COLUMNS, starts),
+    ].join('\n\n'),
     part: {
-      facts: `${name}, at most 256 tokens a reply and ${options.time} s a question, temperature 0; ${options.texts} questions about texts, ${options.tables} about tables`,
-      body: `${formatColumnsMarkdown(COLUMNS, rows)}\n\n${START_NOTE}\n\n${formatColumnsMarkdown(START_COLUMNS, starts)}`,
+      facts: `${name}, at most 256 tokens a reply and ${time} s a question, temperature 0; ${counts.join(', ')}; ${atOnce} at once`,
+      body: [
+        formatColumnsMarkdown(COLUMNS, rows),
+        PART_NOTE,
+        formatColumnsMarkdown(PART_COLUMNS, parts),
+        START_NOTE,
+        formatColumnsMarkdown(START_COLUMNS, starts),
+      ].join('\n\n'),
       limits: [
-        'The samples are small, and the intervals wide: `--texts 400 --tables 200` takes a night, and narrows them.',
+        `The samples are parts of what is to be asked, and the intervals wide. All of it would take about ${estimateHours(samples, attempts, atOnce)} h here; a larger \`--texts\` or \`--tables\` keeps the answers that \`--out\` has, since larger samples contain the smaller ones.`,
+        `The seconds are those of the first ${countTimed(attempts, 'texts')} texts and ${countTimed(attempts, 'tables')} tables, which were asked one at a time; all other columns count every question.`,
         'Right is what the scorer of each benchmark accepts: the answer and nothing else. A small model answers in sentences; F1, the words that answer and truth share (SQuAD), shows how near they come.',
         'A model of 135 million parameters is the smallest that answers at all. Its table says how teams treat a weak model, not what a good one makes of them.',
+        'The embedded engine was tuned on these texts, and learned from these tables. What it answers without, is on [its page](embedded.md).',
         '`single, again` is the null test: the same words as before are asked of the same model with the same seed, and every difference to `single` would be one of this measurement.',
       ],
     },
   });
 }
 
-/** Writes the questions of each kind: every so many lines of the development data, among those that are short. */
-function writeSamples(folder: string, { texts, tables }: ModelOptions) {
-  const pick = (lines: readonly string[], count: number) =>
-    Array.from({ length: count }, (_, index) => lines[Math.floor((index * lines.length) / count)] ?? '');
-  const write = (name: string, lines: readonly string[]) => {
-    const file = path.join(folder, name);
-    writeFileSync(file, `${lines.join('\n')}\n`);
-    return file;
-  };
-  const qa = readFileSync(path.join(DATA, 'qa', 'dev.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  const wtq = gunzipSync(readFileSync(path.join(DATA, 'wtq', 'train.jsonl.gz')))
-    .toString('utf8')
-    .trim()
-    .split('\n');
-  const short = qa.filter(
-    (line) => line.includes('"level": "paragraph"') || line.includes('"level":"paragraph"'),
+function listRows(attempts: readonly Attempt[], arms: readonly Arm[], kind: Sample['kind']): Row[] {
+  const select = (arm: string, team: string) =>
+    attempts.filter((attempt) => attempt.arm === arm && attempt.team === team);
+  const alone = select(MODEL, 'single');
+  return arms.flatMap(({ name: arm, teams }) =>
+    teams.map((team) => {
+      const isCompared = arm === AGAIN || (arm === MODEL && team !== 'single');
+      return { kind, arm, team, attempts: select(arm, team), alone: isCompared ? alone : undefined };
+    }),
   );
-  return [
-    { questions: 'texts', args: ['--questions', write('texts.jsonl', pick(short, texts))] },
-    {
-      questions: 'tables',
-      args: [
-        ...['--format', 'wtq', '--questions', write('tables.jsonl', pick(wtq, tables))],
-        ...['--tables', path.join(DATA, 'wtq', 'tables.jsonl.gz')],
-      ],
-    },
-  ];
 }
 
-/** Asks teams the questions, or goes on where an earlier call was cut off; returns the finished attempts. */
-async function askTeams(stem: string, args: readonly string[], { time }: ModelOptions): Promise<Attempt[]> {
-  const answers = `${stem}.jsonl`;
-  const journal = `${answers}.journal`;
-  const done = `${stem}.done`;
-  const asked = JSON.stringify([args, time]);
-  // A batch that goes on asks questions again whose time was over, so that a finished one is not gone on with.
-  if (existsSync(done) && readFileSync(done, 'utf8') === asked) return readAttempts(journal);
-  const resume = existsSync(journal) ? ['--resume'] : [];
-  printError(`${path.basename(stem)}: ${args.join(' ')}`);
-  await promisify(execFile)(
-    process.execPath,
-    [
-      ...[path.join(codeFolder, 'scripts', 'gaia-mesh.js'), 'gaia', ...args, '--out', answers, '--no-cache'],
-      ...['--concurrency', '1', '--port-base', 'auto', '--question-time', String(time), ...resume],
-    ],
-    { maxBuffer: 64 * 1024 * 1024 },
-  ).catch((error: unknown) => {
-    // A batch whose questions all failed ends with a code of its own, and is a result all the same.
-    if (!existsSync(journal)) throw error;
+const countTimed = (attempts: readonly Attempt[], kind: Sample['kind']) =>
+  new Set(attempts.filter((one) => one.isTimed && one.kind === kind).map(({ task_id: id }) => id)).size;
+
+/** Estimates how long the whole development data would take, from the time of the questions that were asked. */
+function estimateHours(samples: readonly Sample[], attempts: readonly Attempt[], atOnce: number): string {
+  const ms = samples.map(({ kind, lines, all }) => {
+    const own = attempts.filter((attempt) => attempt.kind === kind);
+    return (own.reduce((sum, attempt) => sum + attempt.elapsed_ms, 0) / lines.length) * all;
   });
-  writeFileSync(done, asked);
-  return readAttempts(journal);
-}
-
-function readAttempts(journal: string): Attempt[] {
-  const lines = readFileSync(journal, 'utf8').split('\n');
-  return lines.flatMap((line) => attemptSchema.safeParse(tryParseJson(line)).data ?? []);
+  return formatDecimals(ms.reduce((sum, one) => sum + one, 0) / atOnce / 3_600_000, 1);
 }
