@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { holdPanel } from './panel/testing/panel.ts';
 import { TIME_SHARES } from './role-work.ts';
+import { finalOf } from './testing/final-payload.ts';
 
 describe('the time of a question', () => {
   test('is shared out as the guide says', () => {
@@ -12,6 +13,26 @@ describe('the time of a question', () => {
     );
 
     expect(Object.fromEntries(stated)).toEqual(TIME_SHARES);
+  });
+
+  test('that one role of the panel has used up is no reason to give up: the others answer', async () => {
+    // Both cases only wait.
+    const [plan, critique] = await Promise.all(
+      (['plan', 'critique'] as const).map(async (role) => {
+        const { model, outcome } = await holdPanel(
+          { [role]: [{ hang: true }] },
+          { teamOptions: { time_s: 10 } },
+          { chunks: ['a heron is 95 cm long'] },
+        );
+        return { model, outcome, ...finalOf(outcome) };
+      }),
+    );
+
+    expect(plan).toMatchObject({ outcome: { status: 'answered' }, answer: 'heron, 95' });
+    expect(plan?.reasoning_trace).toContain('the planner’s time was up: the question is the only step');
+    expect(plan?.model.asked('expert')).toHaveLength(1);
+    expect(critique).toMatchObject({ outcome: { status: 'answered' }, answer: 'heron, 95' });
+    expect(critique?.reasoning_trace).toContain('the planner’s work stands unjudged');
   });
 
   test('each role is told its part of what is left', async () => {

@@ -134,7 +134,30 @@ class Round {
         { ...given, last: last === undefined ? '' : formatPlan(last), feedback },
         planSchema,
       ),
-    );
+    ).catch((error: unknown) => {
+      if (!this.#isCutOff(error)) throw error;
+      this.#work.note('the planner’s time was up: the question is the only step');
+      return this.#planWithoutPlanner();
+    });
+  }
+
+  /** Returns true if a role has used up its part of the time, and the panel has time for the others. */
+  #isCutOff(error: unknown): error is MeshError {
+    return error instanceof MeshError && error.code === 'limit' && !this.#work.isOutOfTime;
+  }
+
+  #planWithoutPlanner(): Plan {
+    const needs_information = this.#document === '';
+    return {
+      question_type: 'unknown',
+      sub_problems: [this.#question.slice(0, 2000)],
+      strategy: 'answer the question',
+      steps: [{ task: 'answer the question', tool: '', needs_information, uses: [] }],
+      needs_information,
+      failure_modes: [],
+      alternatives: [],
+      contradictions: [],
+    };
   }
 
   #listTools(id: 'researcher' | 'expert'): readonly string[] {
@@ -227,7 +250,7 @@ class Round {
       const critique = await this.#work
         .askRole('critic', { question: this.#question, ...this.#file, ...work }, critiqueReply)
         .catch((error: unknown) => {
-          if (!isUnusable(error)) throw error;
+          if (!isUnusable(error) && !this.#isCutOff(error)) throw error;
           this.#work.note(`the ${role}’s work stands unjudged: ${error.message}`);
           return undefined;
         });
