@@ -158,7 +158,8 @@ async function askArm(
   if (existsSync(done)) return readAttempts(journal);
   writeFileSync(`${stem}.questions.jsonl`, questions);
   printError(`${kind}, batch ${index + 1}, ${arm.name} …`);
-  await promisify(execFile)(
+  // A batch with failed questions ends with an error, and is a result all the same.
+  const failure: unknown = await promisify(execFile)(
     process.execPath,
     [
       ...[path.join(codeFolder, 'scripts', 'gaia-mesh.js'), 'gaia', ...words, '--no-cache'],
@@ -166,16 +167,17 @@ async function askArm(
       ...['--concurrency', '1', '--port-base', 'auto', ...(existsSync(journal) ? ['--resume'] : [])],
     ],
     { maxBuffer: 64 * 1024 * 1024 },
-  ).catch((error: unknown) => {
-    // A batch whose questions all failed ends with a code of its own, and is a result all the same.
-    if (!existsSync(journal)) throw error;
-  });
-  const attempts = readAttempts(journal);
+  ).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const attempts = existsSync(journal) ? readAttempts(journal) : [];
   const expected = arm.teams.length * questions.trim().split('\n').length;
   if (attempts.length < expected)
     throw new MeshError(
       'engine',
       `${stem}: ${attempts.length} of ${expected} attempts were made; the same command goes on`,
+      { cause: failure },
     );
   writeFileSync(done, '');
   return attempts;
