@@ -121,9 +121,10 @@ export async function askSamples(samples: readonly Sample[], options: AskOptions
     Array.from({ length: Math.ceil(sample.lines.length / BATCH) }, (_, index) => ({ sample, index })),
   );
   const attempts: Attempt[] = [];
+  const stop = new AbortController();
   const askBatch = async ({ sample, index }: (typeof batches)[number]) => {
     for (const arm of options.arms) {
-      const asked = await askArm(sample, index, arm, options);
+      const asked = await askArm(sample, index, arm, { ...options, signal: stop.signal });
       for (const attempt of asked)
         attempts.push({ ...attempt, kind: sample.kind, arm: arm.name, isTimed: index === 0 });
     }
@@ -134,7 +135,11 @@ export async function askSamples(samples: readonly Sample[], options: AskOptions
   const work = async () => {
     for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) await askBatch(batch);
   };
-  await Promise.all(Array.from({ length: options.atOnce }, work));
+  try {
+    await Promise.all(Array.from({ length: options.atOnce }, work));
+  } finally {
+    stop.abort();
+  }
   return attempts;
 }
 
@@ -143,7 +148,7 @@ async function askArm(
   { kind, lines, args }: Sample,
   index: number,
   arm: Arm,
-  { folder, time }: AskOptions,
+  { folder, time, signal }: AskOptions & { readonly signal: AbortSignal },
 ): Promise<z.infer<typeof attemptSchema>[]> {
   const questions = `${lines.slice(index * BATCH, (index + 1) * BATCH).join('\n')}\n`;
   const words = [...args, '--team', arm.teams.join(','), ...arm.args, '--question-time', String(time)];
@@ -166,7 +171,7 @@ async function askArm(
       ...['--questions', `${stem}.questions.jsonl`, '--out', `${stem}.jsonl`],
       ...['--concurrency', '1', '--port-base', 'auto', ...(existsSync(journal) ? ['--resume'] : [])],
     ],
-    { maxBuffer: 64 * 1024 * 1024 },
+    { maxBuffer: 64 * 1024 * 1024, signal },
   ).then(
     () => undefined,
     (error: unknown) => error,
