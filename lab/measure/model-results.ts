@@ -22,7 +22,7 @@ import { formatDecimals, formatPercent } from '@gaia-mesh/evaluation/terminal/ta
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { type RunMemory, runBench, useRunFolder } from './bench-runs.ts';
-import { type Arm, type Attempt, askSamples, findPart, readSamples, type Sample } from './model-samples.ts';
+import { type Attempt, askSamples, readSamples } from './model-samples.ts';
 import { createPublisher } from './publish.ts';
 
 /** A model computes on all processors but one: two at once use both of two, and would wait for each other on more. */
@@ -49,7 +49,7 @@ export function defineModelResults(command: Command): void {
 
 /** One row: a team with an engine, at one kind of questions. */
 interface Row {
-  readonly kind: Sample['kind'];
+  readonly kind: Attempt['kind'];
   readonly arm: string;
   readonly team: string;
   readonly attempts: readonly Attempt[];
@@ -141,7 +141,7 @@ const PART_NOTE =
 
 function listParts(attempts: readonly Attempt[]): PartRow[] {
   const alone = attempts.filter(({ kind, team }) => kind === 'texts' && team === 'single');
-  const parts = Map.groupBy(alone, ({ task_id: id }) => findPart(id));
+  const parts = Map.groupBy(alone, ({ part }) => part);
   return [...parts].map(([part, own]) => ({
     part,
     embedded: own.filter(({ arm }) => arm === EMBEDDED),
@@ -222,7 +222,7 @@ async function run(options: ModelOptions): Promise<void> {
   const measured = await measureStarts(model);
   const starts = ENGINES.map((engine) => measured.filter((start) => start.engine === engine));
   const samples = readSamples(options);
-  const arms: readonly Arm[] = [
+  const arms = [
     { name: EMBEDDED, teams: ['single', 'pipeline'], args: ['--engine', 'extractive'] },
     { name: MODEL, teams: TEAMS, args: llama },
     { name: AGAIN, teams: ['single'], args: llama },
@@ -267,7 +267,11 @@ async function run(options: ModelOptions): Promise<void> {
   });
 }
 
-function listRows(attempts: readonly Attempt[], arms: readonly Arm[], kind: Sample['kind']): Row[] {
+function listRows(
+  attempts: readonly Attempt[],
+  arms: Parameters<typeof askSamples>[1]['arms'],
+  kind: Attempt['kind'],
+): Row[] {
   const select = (arm: string, team: string) =>
     attempts.filter((attempt) => attempt.arm === arm && attempt.team === team);
   const alone = select(MODEL, 'single');
@@ -279,11 +283,15 @@ function listRows(attempts: readonly Attempt[], arms: readonly Arm[], kind: Samp
   );
 }
 
-const countTimed = (attempts: readonly Attempt[], kind: Sample['kind']) =>
+const countTimed = (attempts: readonly Attempt[], kind: Attempt['kind']) =>
   new Set(attempts.filter((one) => one.isTimed && one.kind === kind).map(({ task_id: id }) => id)).size;
 
 /** Estimates how long the whole development data would take, from the time of the questions that were asked. */
-function estimateHours(samples: readonly Sample[], attempts: readonly Attempt[], atOnce: number): string {
+function estimateHours(
+  samples: ReturnType<typeof readSamples>,
+  attempts: readonly Attempt[],
+  atOnce: number,
+): string {
   const ms = samples.map(({ kind, lines, all }) => {
     const own = attempts.filter((attempt) => attempt.kind === kind);
     return (own.reduce((sum, attempt) => sum + attempt.elapsed_ms, 0) / lines.length) * all;

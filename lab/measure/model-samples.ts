@@ -20,7 +20,7 @@ const ALL_TABLES = 200;
 const BATCH = 6;
 
 /** Questions of one kind, in the order in which they are asked. */
-export interface Sample {
+interface Sample {
   readonly kind: 'texts' | 'tables';
   readonly lines: readonly string[];
   /** Number of questions of which the lines are the first. */
@@ -52,7 +52,7 @@ const idSchema = z.union([
 ]);
 
 /** Returns the part of the development data that a question belongs to, such as `squad-p` or `hotpot`. */
-export function findPart(id: string): string {
+function findPart(id: string): string {
   return /^(squad-[a-z]+|[a-z]+)/.exec(id)?.[1] ?? id;
 }
 
@@ -91,12 +91,14 @@ export interface Attempt extends z.infer<typeof attemptSchema> {
   readonly kind: Sample['kind'];
   /** Name of the arm. */
   readonly arm: string;
+  /** The part of the development data that the question belongs to. */
+  readonly part: string;
   /** True if nothing else ran at the same time, so that its time counts. */
   readonly isTimed: boolean;
 }
 
 /** Teams with an engine; the embedded engine and a model are two arms. */
-export interface Arm {
+interface Arm {
   readonly name: string;
   readonly teams: readonly string[];
   /** The options that choose the engine. */
@@ -126,7 +128,13 @@ export async function askSamples(samples: readonly Sample[], options: AskOptions
     for (const arm of options.arms) {
       const asked = await askArm(sample, index, arm, { ...options, signal: stop.signal });
       for (const attempt of asked)
-        attempts.push({ ...attempt, kind: sample.kind, arm: arm.name, isTimed: index === 0 });
+        attempts.push({
+          ...attempt,
+          kind: sample.kind,
+          arm: arm.name,
+          part: findPart(attempt.task_id),
+          isTimed: index === 0,
+        });
     }
   };
   for (const batch of batches.filter(({ index }) => index === 0)) await askBatch(batch);

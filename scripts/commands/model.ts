@@ -13,7 +13,7 @@ import { print, printError, printJson, printText } from '@gaia-mesh/evaluation/t
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { findLibraryFolder, GPUS, LIBRARY } from '@gaia-mesh/tools/engines/llama/installation.ts';
 import { launchModel } from '@gaia-mesh/tools/engines/llama/launch-model.ts';
-import { type FoundModel, findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
+import { findModels } from '@gaia-mesh/tools/engines/llama/model-files.ts';
 import { loadEngine, startEngineServer } from '@gaia-mesh/tools/engines/registry.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -89,7 +89,7 @@ async function install({ gpu }: z.output<typeof installTable.options>): Promise<
 
 const formatSize = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 
-const columns: readonly Column<FoundModel>[] = [
+const columns: readonly Column<ReturnType<typeof findModels>['models'][number]>[] = [
   { key: 'name', header: 'name', value: ({ name }) => toOneLine(name, 50) },
   { key: 'size', header: 'size', value: ({ bytes }) => bytes, format: ({ bytes }) => formatSize(bytes) },
   { key: 'context', header: 'context', value: ({ contextTokens }) => contextTokens },

@@ -10,7 +10,7 @@ import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
 import { readJson } from './replies/json-reply.ts';
 import type { ReadReply } from './replies/read-reply.ts';
-import { type AskAttempt, askModel, type Question } from './requests/ask-model.ts';
+import { askModel, type Question } from './requests/ask-model.ts';
 import { type ModelEndpoint, resolveModelEndpoints } from './requests/model-endpoint.ts';
 import { buildSchema } from './schemas/portable-schema.ts';
 import type { ServerKind } from './server-kind.ts';
@@ -153,7 +153,7 @@ function describeModel({ model, server }: ModelEndpoint): AttributedReply['by'] 
   return { model, url: server.url, cutReply: server.advice.cutReply };
 }
 
-function unwrapReply(tried: AskAttempt): ReadReply {
+function unwrapReply(tried: Awaited<ReturnType<typeof askModel>>): ReadReply {
   if (tried.fault !== undefined) throw tried.error;
   return tried.reply;
 }

@@ -8,7 +8,7 @@ import { findSeparator, stripForm } from '../../tables/answer-form.ts';
 import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
 
 /** A conversation as the embedded engine reads it: the parts of prompts by their names, and the tools' replies. */
-export interface InboundConversation {
+interface InboundConversation {
   /** Without instructions on the answer's form, and without notes in brackets after it. */
   readonly question: string;
   /** The separator between the items of an answer. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { expect, test } from 'vitest';
-import { type LlamaLibrary, LocalModel } from './local-model.ts';
+import { LocalModel } from './local-model.ts';
 
 interface Shown {
   readonly messages: readonly {
@@ -75,7 +75,7 @@ async function loadModel(template: keyof typeof TEMPLATES) {
     package: { LlamaGrammarEvaluationState: Object },
     createTemplate: () => ({ render: TEMPLATES[template] }),
     takeErrors: () => undefined,
-  } as unknown as LlamaLibrary;
+  } as unknown as Parameters<typeof LocalModel.load>[0];
   const folder = mkdtempSync(path.join(tmpdir(), 'openings-'));
   const loaded = await LocalModel.load(library, 'm.gguf', { contextTokens: 8192, threads: 1, folder });
   return { model: loaded, steps, folder };

@@ -46,7 +46,7 @@ interface LlamaSequence {
 }
 
 /** The library in the user's cache, and what it reports about its work. */
-export interface LlamaLibrary {
+interface LlamaLibrary {
   readonly llama: Llama;
   readonly package: LlamaPackage;
   readonly createTemplate: (source: string) => JinjaTemplate;

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { type GgufFacts, readGguf } from './gguf.ts';
 
 /** A model on this machine. */
-export interface FoundModel extends Omit<GgufFacts, 'name'> {
+interface FoundModel extends Omit<GgufFacts, 'name'> {
   readonly name: string;
   readonly file: string;
   /** The program whose folder it is in. */

@@ -8,10 +8,10 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { serveChat } from './chat-server.ts';
 import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
-import { type LlamaLibrary, LocalModel, loadLibrary } from './local-model.ts';
+import { LocalModel, loadLibrary } from './local-model.ts';
 
 const models = new Map<string, LocalModel>();
-let library: Promise<LlamaLibrary> | undefined;
+let library: ReturnType<typeof loadLibrary> | undefined;
 
 process.on('SIGINT', () => undefined);
 let states = '';
@@ -40,7 +40,7 @@ async function load({
   file,
   contextTokens,
 }: ReturnType<typeof loadMessageSchema.parse>): Promise<void> {
-  let loaded: LlamaLibrary | undefined;
+  let loaded: Awaited<typeof library>;
   try {
     loaded = await library;
     if (loaded === undefined) throw new Error('the library has not been named');

@@ -25,7 +25,7 @@ import { withSchema, withTextTools } from './in-words.ts';
 import type { Demands, ModelEndpoint } from './model-endpoint.ts';
 import { countQuery } from './window.ts';
 
-export type AskAttempt =
+type AskAttempt =
   | { readonly reply: ReadReply; readonly fault?: undefined }
   | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
 
