@@ -3,9 +3,6 @@ import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.
 import { type Emission, type Tool, TRACE_FILE } from '@gaia-mesh/core/contracts/tool.ts';
 import type * as z from 'zod';
 
-/** Times that the example is read before the first packet: the second is twice as quick as the first, the third hardly quicker. */
-const WARM_UP_ROUNDS = 2;
-
 /** Maximum characters of a step's result in a trace. */
 const MAX_SAID_CHARACTERS = 8_000;
 
@@ -50,10 +47,8 @@ export function createStepTool<Input extends JsonObject, Output extends JsonObje
     async prepare({ engine }) {
       // Warming up would spend a model server's time.
       if (engine.tokenSource !== 'embedded') return;
-      // Loads the weights, then lets the compiler see the code at work.
-      for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-        parseWellFormed(spec.embedded(spec.input.parse(spec.example)), spec.output);
-      }
+      // Loads the weights and compiles the code. A second time would delay the start by more than it saves the first packet.
+      parseWellFormed(spec.embedded(spec.input.parse(spec.example)), spec.output);
     },
     async run(packet, { engine, signal, countTokens, record }) {
       const parsed = spec.input.safeParse(packet.payload);
