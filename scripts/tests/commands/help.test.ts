@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createParser } from '../../command-line/program.ts';
 import { commands } from '../../commands.ts';
-import { runCli } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
 
 const program = { name: 'gaia-mesh', description: '', commands };
 
@@ -30,12 +30,12 @@ describe('the help', () => {
     const parser = await createParser(program, ['--help']);
 
     expect(parser.createHelp().visibleCommands(parser).length).toBeLessThanOrEqual(14);
-    const { code, stdout } = await runCli(['--help']);
+    const { code, stdout } = await callCli(['--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
       new RegExp(`\nRun with --help --all to see all ${commands.length} commands\\.\n$`),
     );
-    const all = await runCli(['--help', '--all']);
+    const all = await callCli(['--help', '--all']);
     for (const { name } of commands) expect(all.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   });
 
@@ -57,11 +57,11 @@ describe('the help', () => {
 
   test('of bench shows every option with --all, and without it says how many there are', async () => {
     const [bench] = await commandsOf('bench', '--all');
-    const { stdout } = await runCli(['bench', '--help', '--all']);
+    const { stdout } = await callCli(['bench', '--help', '--all']);
     for (const { long } of bench?.options ?? []) expect(stdout).toContain(`  ${long} `);
     expect(stdout).not.toContain('Run with --help --all');
 
-    const short = await runCli(['bench', '--help']);
+    const short = await callCli(['bench', '--help']);
     expect(short.stdout).not.toContain('--fault-seed');
     const count = (bench?.options.length ?? 0) + 1;
     expect(short.stdout).toMatch(new RegExp(`\nRun with --help --all to see all ${count} options\\.\n$`));

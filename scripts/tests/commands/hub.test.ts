@@ -4,6 +4,7 @@ import { readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { Cli, runCli, temporaryFolder } from '../../testing/cli.ts';
 
 /** A program that knows nothing of the mesh but frames: it listens, and keeps every byte that comes. */
@@ -250,14 +251,14 @@ describe('the hub alone, between programs of others', () => {
   });
 
   test('refuses what it cannot do', async () => {
-    const keyed = await runCli(['hub', '--ports', '1,2', '--handshake', 'off', '--adapter', 'json+ed25519']);
+    const keyed = await callCli(['hub', '--ports', '1,2', '--handshake', 'off', '--adapter', 'json+ed25519']);
     expect(keyed).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('exchanges keys in the handshake'),
     });
-    const one = await runCli(['hub', '--ports', '9000']);
+    const one = await callCli(['hub', '--ports', '9000']);
     expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('at least two') });
-    const same = await runCli(['hub', '--ports', '9000,9001,9000']);
+    const same = await callCli(['hub', '--ports', '9000,9001,9000']);
     expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining('expected each of them once') });
   });
 });

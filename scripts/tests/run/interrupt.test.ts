@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { describe, expect, test, vi } from 'vitest';
-import { Cli, isRunning, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
+import { callCli } from '../../testing/call-cli.ts';
+import { Cli, isRunning, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { RawAgent } from '../../testing/raw-agent.ts';
 import { teamFile, writtenFile } from '../../testing/team-file.ts';
 
@@ -192,7 +193,7 @@ describe('a second run into the same folder', () => {
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(`another run (process ${run.pid}) is writing to ${out}`);
     expect(second.stderr).toContain('--out');
-    const cleaning = await runCli(['clean', '--yes', '--out', out]);
+    const cleaning = await callCli(['clean', '--yes', '--out', out]);
     expect(cleaning.code).toBe(1);
     expect(cleaning.stderr).toContain(`another run (process ${run.pid})`);
     run.signal('SIGINT');
@@ -230,7 +231,7 @@ async function quickRun(out: string) {
   });
   const team = teamFile({ final: 3, agents: [agent.entry] });
   const document = writtenFile(temporaryFolder(), 'note.txt', 'A short note.');
-  return runCli([
+  return callCli([
     ...['bench', '--team', team, '--external', '3', '--out', out],
     ...['--document', document, '--question', 'Is it?'],
   ]);

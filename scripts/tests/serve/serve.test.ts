@@ -8,6 +8,7 @@ import { MCP_REVISION } from '@gaia-mesh/stacks/mcp/revision.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { callCli } from '../../testing/call-cli.ts';
 import { entry, jsonLines, runCli, takePort, temporaryFolder } from '../../testing/cli.ts';
 import { endServe, post, type Served, startServe } from '../../testing/served.ts';
 import { teamFile } from '../../testing/team-file.ts';
@@ -229,7 +230,7 @@ describe('serve', () => {
     [['--mcp', 'pigeon'], 'http, stdio'],
   ])('refuses %j with 2 and says what would do', async (args, message) => {
     const env = { TEST_SHORT: 'short', TEST_TOKEN: 'a token that is long enough' };
-    const { code, stdout, stderr } = await runCli(['serve', ...args], { env });
+    const { code, stdout, stderr } = await callCli(['serve', ...args], { env });
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);
