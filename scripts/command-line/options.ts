@@ -5,7 +5,7 @@ import {
   optionFacts,
   toFlag,
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
-import { Argument, type Command, Help, type HelpConfiguration, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import * as z from 'zod';
 
 /** The table of each command that has one. */
@@ -160,31 +160,4 @@ function explainIssue(
   const value = typed[String(key)];
   const shown: unknown = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
   return `error: option '${option?.flags ?? String(key)}' argument '${String(shown)}' is invalid. ${issue?.message}`;
-}
-
-/** Hides rarely used options from the help unless `showsAll` is set. */
-export function twoLevelHelp(showsAll: boolean): HelpConfiguration {
-  const help = new Help();
-  return {
-    visibleOptions(command) {
-      const common = showsAll ? undefined : findTable(command)?.common;
-      return help
-        .visibleOptions(command)
-        .filter(
-          ({ long }) =>
-            common === undefined || long === '--help' || common.some((key) => toFlag(key) === long),
-        );
-    },
-  };
-}
-
-/** Adds a last line to the help of `command` that says how to see the rest, if something is hidden. */
-export function explainHelp(command: Command, showsAll: boolean): void {
-  if (showsAll) return;
-  const all = new Help().visibleOptions(command).length;
-  const shown = command.createHelp().visibleOptions(command).length;
-  if (shown < all) command.addHelpText('after', `\nRun with --help --all to see all ${all} options.`);
-  const commands = command.commands.length;
-  if (command.createHelp().visibleCommands(command).length < commands)
-    command.addHelpText('after', `\nRun with --help --all to see all ${commands} commands.`);
 }

@@ -7,11 +7,12 @@ import {
 } from '@gaia-mesh/core/contracts/errors.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
+import { toFlag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { printError, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type HelpConfiguration } from 'commander';
 import { EXIT, toExitCode } from './exit-code.ts';
 import { isInterrupted } from './interruptible.ts';
-import { explainHelp, twoLevelHelp } from './options.ts';
+import { findTable } from './options.ts';
 import { resumption } from './resume-command.ts';
 
 /** One line of the list of commands. Its arguments and action are loaded only when they are needed. */
@@ -193,4 +194,31 @@ export async function createParser(
   }
   explainHelp(parser, showsAll);
   return parser;
+}
+
+/** Hides rarely used options from the help unless `showsAll` is set. */
+function twoLevelHelp(showsAll: boolean): HelpConfiguration {
+  const help = new Help();
+  return {
+    visibleOptions(command) {
+      const common = showsAll ? undefined : findTable(command)?.common;
+      return help
+        .visibleOptions(command)
+        .filter(
+          ({ long }) =>
+            common === undefined || long === '--help' || common.some((key) => toFlag(key) === long),
+        );
+    },
+  };
+}
+
+/** Adds a last line to the help of `command` that says how to see the rest, if something is hidden. */
+function explainHelp(command: Command, showsAll: boolean): void {
+  if (showsAll) return;
+  const all = new Help().visibleOptions(command).length;
+  const shown = command.createHelp().visibleOptions(command).length;
+  if (shown < all) command.addHelpText('after', `\nRun with --help --all to see all ${all} options.`);
+  const commands = command.commands.length;
+  if (command.createHelp().visibleCommands(command).length < commands)
+    command.addHelpText('after', `\nRun with --help --all to see all ${commands} commands.`);
 }
