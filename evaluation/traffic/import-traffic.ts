@@ -4,20 +4,18 @@ import {
   DOC_INIT,
   HEAD_LENGTHS,
   HUB_ID,
-  type JsonObject,
   MESH_TYPE_PREFIX,
   type Packet,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { recogniseOurJson } from '@gaia-mesh/core/recording/read-archive.ts';
 import type { RecordedPacket, Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { keepPayload } from '@gaia-mesh/core/system/parse-json.ts';
-import { importChatLog } from './import/chat-log.ts';
-import { isAnthropic, isRequest, isResponse } from './import/chat-shapes.ts';
-import { findA2aMethod, hasRpc, importJsonRpc } from './import/json-rpc.ts';
-import { importOtlp } from './import/otlp.ts';
+import { chatFormats } from './import/chat-log.ts';
+import { jsonRpcFormats } from './import/json-rpc.ts';
+import { otlp } from './import/otlp.ts';
 import { whoAndWhen } from './import/who-and-when.ts';
-import { toObject, unpackJson } from './loose-values.ts';
-import { type ImportedMessage, type Importer, ImportNotes, type SourceValue } from './message.ts';
+import { toObject } from './loose-values.ts';
+import { type ImportedMessage, ImportNotes, type SourceValue } from './message.ts';
 import { readSource } from './read-source.ts';
 
 /** Summary of an import. */
@@ -56,7 +54,7 @@ export function importTraffic(file: string, format: FormatName | null): Imported
   if (name === undefined) {
     const own = recogniseOurJson(JSON.stringify(values[0]?.value ?? null));
     const looks = own === undefined ? '' : ` (it looks like ${own}, which is no traffic)`;
-    const known = formatNames.map((each) => `${each}: ${findFormat(each).about}`).join('; ');
+    const known = formatNames.map((each) => `${each}: ${trafficFormats[each].about}`).join('; ');
     throw new MeshError(
       'config',
       `${file}: its format was not recognized${looks}; name it with import --as (${known})`,
@@ -108,11 +106,11 @@ function buildImported(
   values: readonly SourceValue[],
   notes: ImportNotes,
 ): Recording {
-  const messages = findFormat(name).read(values, notes);
+  const messages = trafficFormats[name].read(values, notes);
   if (messages.length === 0) {
     const { dropped } = notes.said();
     const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
-    throw new MeshError('config', `${file}: no message of ${findFormat(name).about} is in it${why}`);
+    throw new MeshError('config', `${file}: no message of ${trafficFormats[name].about} is in it${why}`);
   }
   return buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
 }
@@ -301,59 +299,19 @@ class NodeNames {
   }
 }
 
-interface Format {
-  /** Description for `--help` and messages. */
-  readonly about: string;
-  readonly read: Importer;
-  /** Returns the sign by which a value is recognized; undefined if it is not of this format. */
-  readonly signOf: (value: unknown) => string | undefined;
-}
-
 /** Formats in the order in which they are tried: those that can contain another come first. */
-const FORMATS = {
-  otlp: {
-    about: 'OpenTelemetry spans and log records (OTLP/JSON): GenAI, OpenInference, Vercel AI SDK',
-    read: importOtlp,
-    signOf: (value) => ['resourceSpans', 'resourceLogs'].find((key) => Array.isArray(toObject(value)?.[key])),
-  },
-  a2a: {
-    about: 'JSON-RPC of A2A',
-    read: importJsonRpc,
-    signOf: findA2aMethod,
-  },
-  mcp: {
-    about: 'JSON-RPC of MCP',
-    read: importJsonRpc,
-    signOf: (value) => (hasRpc(value) ? 'jsonrpc' : undefined),
-  },
-  'who-and-when': {
-    about: 'labelled failures of the public Who&When set',
-    ...whoAndWhen,
-  },
-  anthropic: {
-    about: "requests of Anthropic's messages API",
-    read: importChatLog,
-    signOf: (value) => (findChats(value).some(isAnthropic) ? 'a request or response of messages' : undefined),
-  },
-  openai: {
-    about: "requests of OpenAI's chat and responses APIs, and what looks like them",
-    read: importChatLog,
-    signOf: (value) =>
-      findChats(value).some((chat) => isRequest(chat) || isResponse(chat))
-        ? 'messages or input with a model'
-        : undefined,
-  },
-} as const satisfies Readonly<Record<string, Format>>;
+export const trafficFormats = {
+  otlp,
+  ...jsonRpcFormats,
+  'who-and-when': whoAndWhen,
+  ...chatFormats,
+} as const;
 
-export type FormatName = keyof typeof FORMATS;
+type FormatName = keyof typeof trafficFormats;
 
-export const formatNames: readonly FormatName[] = Object.keys(FORMATS).filter((name): name is FormatName =>
-  Object.hasOwn(FORMATS, name),
+export const formatNames: readonly FormatName[] = Object.keys(trafficFormats).filter(
+  (name): name is FormatName => Object.hasOwn(trafficFormats, name),
 );
-
-export function findFormat(name: FormatName): Format {
-  return FORMATS[name];
-}
 
 /** Maximum values that are examined; the first ones of a log may be about something else. */
 const PROBED_VALUES = 50;
@@ -364,18 +322,9 @@ function detectFormat(
 ): { name: FormatName; sign: string; where: string } | undefined {
   for (const name of formatNames) {
     for (const { value, where } of values.slice(0, PROBED_VALUES)) {
-      const sign = findFormat(name).signOf(value);
+      const sign = trafficFormats[name].findSign(value);
       if (sign !== undefined) return { name, sign, where };
     }
   }
   return undefined;
-}
-
-/** Returns objects that may be requests or responses: the value itself, and the values of its keys. */
-function findChats(value: unknown, depth = 0): JsonObject[] {
-  const object = toObject(value);
-  if (object === undefined) return [];
-  const inner =
-    depth >= 2 ? [] : Object.values(object).flatMap((item) => findChats(unpackJson(item), depth + 1));
-  return [object, ...inner];
 }

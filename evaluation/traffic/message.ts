@@ -22,8 +22,15 @@ export interface SourceValue {
   readonly where: string;
 }
 
-/** Reads one kind of file. Guesses and omissions are recorded in `notes`. */
-export type Importer = (values: readonly SourceValue[], notes: ImportNotes) => ImportedMessage[];
+/** A kind of files that is imported. */
+export interface TrafficFormat {
+  /** Description for `--help` and messages. */
+  readonly about: string;
+  /** Reads the values of a file. Guesses and omissions are recorded in `notes`. */
+  readonly read: (values: readonly SourceValue[], notes: ImportNotes) => ImportedMessage[];
+  /** Returns the sign by which a value is recognized; undefined if it is not of this format. */
+  readonly findSign: (value: unknown) => string | undefined;
+}
 
 /** Maximum examples of a note; its count covers all cases. */
 const MAX_EXAMPLES = 3;

@@ -1,8 +1,15 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { findText, findTimeUs, toCount, toList, toObject, toText, unpackJson } from '../loose-values.ts';
-import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
-import { isRequest, isResponse, readToolCalls, readToolResults, type ToolCall } from './chat-shapes.ts';
+import type { ImportedMessage, ImportNotes, SourceValue, TrafficFormat } from '../message.ts';
+import {
+  isAnthropic,
+  isRequest,
+  isResponse,
+  readToolCalls,
+  readToolResults,
+  type ToolCall,
+} from './chat-shapes.ts';
 
 /** A request to a model and its response, from a line of a log. */
 interface Exchange {
@@ -32,7 +39,7 @@ const END_KEYS = ['end_time', 'endTime', 'ended_at', 'ended', 'completed_at', 'c
  * response whose result a later request brings become packets between the client and its tool. A line with only `messages` is a
  * conversation, in which each message goes from one speaker to the next.
  */
-export const importChatLog: Importer = (values, notes) => {
+const importChatLog: TrafficFormat['read'] = (values, notes) => {
   const messages: ImportedMessage[] = [];
   const conversations = new Conversations(notes);
   for (const source of values) {
@@ -45,6 +52,24 @@ export const importChatLog: Importer = (values, notes) => {
   }
   return messages;
 };
+
+/** Returns the requests and responses in a value. */
+const listChats = (value: unknown) => listObjects(toObject(value) ?? {}, 0);
+
+/** Anthropic's come first, since they look like OpenAI's. */
+export const chatFormats = {
+  anthropic: {
+    about: "requests of Anthropic's messages API",
+    read: importChatLog,
+    findSign: (value) =>
+      listChats(value).some(isAnthropic) ? 'a request or response of messages' : undefined,
+  },
+  openai: {
+    about: "requests of OpenAI's chat and responses APIs, and what looks like them",
+    read: importChatLog,
+    findSign: (value) => (listChats(value).length > 0 ? 'messages or input with a model' : undefined),
+  },
+} as const satisfies Readonly<Record<string, TrafficFormat>>;
 
 function findExchange({ value }: SourceValue): Exchange | undefined {
   const line = toObject(value);

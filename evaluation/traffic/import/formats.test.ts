@@ -6,13 +6,7 @@ import { MAX_DECODED_VALUES } from '@gaia-mesh/core/contracts/limits.ts';
 import { formatRecording, parseRecording } from '@gaia-mesh/core/recording/recording.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  buildRecording,
-  type FormatName,
-  findFormat,
-  formatNames,
-  importTraffic,
-} from '../import-traffic.ts';
+import { buildRecording, formatNames, importTraffic, trafficFormats } from '../import-traffic.ts';
 import { ImportNotes } from '../message.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gaia-mesh-import-'));
@@ -25,7 +19,7 @@ function written(content: string | Buffer): string {
 
 const lines = (...values: readonly unknown[]) => values.map((value) => JSON.stringify(value)).join('\n');
 
-function imported(content: string | Buffer, format: FormatName | null = null) {
+function imported(content: string | Buffer, format: Parameters<typeof importTraffic>[1] = null) {
   const { recording, report } = importTraffic(written(content), format);
   const packets = recording.packets.filter(({ cause }) => cause !== null).map(({ packet }) => packet);
   return { report, packets, said: packets.map(({ from, to, type }) => `${from}>${to} ${type}`) };
@@ -296,7 +290,7 @@ describe('a hostile or broken file', () => {
     fc.assert(
       fc.property(fc.array(tree, { maxLength: 4 }), fc.constantFrom(...formatNames), (values, format) => {
         const notes = new ImportNotes();
-        const messages = findFormat(format).read(
+        const messages = trafficFormats[format].read(
           values.map((value, index) => ({ value, where: `line ${index + 1}` })),
           notes,
         );

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { findText, findTimeUs, toObject, toText, unpackJson } from '../loose-values.ts';
-import type { ImportedMessage, Importer, ImportNotes, SourceValue } from '../message.ts';
+import type { ImportedMessage, ImportNotes, SourceValue, TrafficFormat } from '../message.ts';
 
 /** A JSON-RPC message in a line of a log, with the facts of the line around it. */
 interface Logged {
@@ -37,7 +37,7 @@ const SERVER_KEYS = ['server_label', 'server_name', 'serverName', 'server'];
  * and direction, as proxies write them; batches; or pairs of request and response. The JSON-RPC envelope is dropped, since an
  * adapter writes its own: the packet's type is the method, and its payload the `params` or the `result`.
  */
-export const importJsonRpc: Importer = (values, notes) => {
+const importJsonRpc: TrafficFormat['read'] = (values, notes) => {
   const logged = values.flatMap((value) => parseLogged(value, notes));
   const sideOf = createSideFinder(logged);
   const namesOf = createNameFinder(logged);
@@ -217,16 +217,22 @@ function isRpc(object: JsonObject): boolean {
   return typeof object.method === 'string' || 'result' in object || 'error' in object;
 }
 
-/** Tells if a line contains JSON-RPC messages. */
-export function hasRpc(value: unknown): boolean {
-  return findRpcs(value).length > 0;
-}
-
-/** Returns the first method of A2A in a line. */
-export function findA2aMethod(value: unknown): string | undefined {
-  const methods = findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
-  return methods.find((method) => A2A_METHODS.test(method));
-}
+/** A2A comes first, since a file of it is one of JSON-RPC, too. */
+export const jsonRpcFormats = {
+  a2a: {
+    about: 'JSON-RPC of A2A',
+    read: importJsonRpc,
+    findSign: (value) => {
+      const methods = findRpcs(value).flatMap(({ method }) => toText(method) ?? []);
+      return methods.find((method) => A2A_METHODS.test(method));
+    },
+  },
+  mcp: {
+    about: 'JSON-RPC of MCP',
+    read: importJsonRpc,
+    findSign: (value) => (findRpcs(value).length > 0 ? 'jsonrpc' : undefined),
+  },
+} as const satisfies Readonly<Record<string, TrafficFormat>>;
 
 /**
  * Infers the meaning of a log's direction labels: a label is the client's if more of its messages have methods that only clients

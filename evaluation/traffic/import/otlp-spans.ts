@@ -13,33 +13,34 @@ export interface Span {
   readonly attributes: JsonObject;
   readonly events: readonly { readonly name: string; readonly attributes: JsonObject }[];
   readonly service: string;
-  readonly resource: JsonObject;
 }
 
 /** Maximum depth of lists and maps in attributes; no convention nests them deeper. */
 const MAX_VALUE_DEPTH = 16;
 
 /**
- * Reads all spans of the values, each of which is an export request (`resourceSpans`).
- *
- * @param notes also adds the contents that log records have for them
+ * Reads all spans of the values, each of which is an export request (`resourceSpans`), with the contents that log records have for
+ * them.
  */
-export function readSpans(values: readonly SourceValue[], notes?: ImportNotes): Span[] {
+export function readSpans(values: readonly SourceValue[], notes: ImportNotes): Span[] {
   const spans = values.flatMap(({ value }) =>
     toList(toObject(value)?.resourceSpans).flatMap((entry) => {
       const { resource, scopeSpans, instrumentationLibrarySpans } = toObject(entry) ?? {};
-      const about = readAttributes(toObject(resource)?.attributes);
-      const service = toText(about['service.name']) ?? 'service';
+      const service = readServiceName(resource);
       const scopes = [...toList(scopeSpans), ...toList(instrumentationLibrarySpans)];
       return scopes.flatMap((scope) =>
-        toList(toObject(scope)?.spans).map((span) => toSpan(toObject(span) ?? {}, service, about)),
+        toList(toObject(scope)?.spans).map((span) => toSpan(toObject(span) ?? {}, service)),
       );
     }),
   );
-  return notes === undefined ? spans : addLogRecords(spans, values, notes);
+  return addLogRecords(spans, values, notes);
 }
 
-function toSpan(span: JsonObject, service: string, resource: JsonObject): Span {
+function readServiceName(resource: unknown): string {
+  return toText(readAttributes(toObject(resource)?.attributes)['service.name']) ?? 'service';
+}
+
+function toSpan(span: JsonObject, service: string): Span {
   return {
     trace: toText(span.traceId) ?? 'trace',
     id: toText(span.spanId) ?? '',
@@ -53,7 +54,6 @@ function toSpan(span: JsonObject, service: string, resource: JsonObject): Span {
       return { name: toText(name) ?? '', attributes: readAttributes(attributes) };
     }),
     service,
-    resource,
   };
 }
 
@@ -139,8 +139,7 @@ function readLogRecords(values: readonly SourceValue[]): Span[] {
   return values.flatMap(({ value }) =>
     toList(toObject(value)?.resourceLogs).flatMap((entry) => {
       const { resource, scopeLogs } = toObject(entry) ?? {};
-      const about = readAttributes(toObject(resource)?.attributes);
-      const service = toText(about['service.name']) ?? 'service';
+      const service = readServiceName(resource);
       return toList(scopeLogs).flatMap((scope) =>
         toList(toObject(scope)?.logRecords).map((item): Span => {
           const record = toObject(item) ?? {};
@@ -159,7 +158,6 @@ function readLogRecords(values: readonly SourceValue[]): Span[] {
             attributes: CONTENT_EVENT.test(name) ? { ...own, ...said } : own,
             events: CONTENT_EVENT.test(name) ? [{ name, attributes: { ...own, ...said } }] : [],
             service,
-            resource: about,
           };
         }),
       );

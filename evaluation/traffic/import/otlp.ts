@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
-import { findText, toCount, unpackJson } from '../loose-values.ts';
-import type { ImportedMessage, Importer, ImportNotes } from '../message.ts';
+import { findText, toCount, toObject, unpackJson } from '../loose-values.ts';
+import type { ImportedMessage, ImportNotes, TrafficFormat } from '../message.ts';
 import { readSpans, type Span, unflattenAttributes } from './otlp-spans.ts';
 
 /** The kind of exchange that a span represents. */
@@ -38,7 +38,7 @@ const MAX_STAND_IN_TOKENS = 1_000_000;
  * agent of the nearest span above it, or else the service. Conventions: GenAI (`gen_ai.*`, with contents in attributes, events or
  * log records), OpenInference, and those of Vercel's AI SDK (`ai.*`).
  */
-export const importOtlp: Importer = (values, notes) => {
+const importOtlp: TrafficFormat['read'] = (values, notes) => {
   const spans = readSpans(values, notes);
   const byId = new Map(spans.map((span) => [`${span.trace} ${span.id}`, span]));
   const conversations = new Map(
@@ -85,6 +85,12 @@ export const importOtlp: Importer = (values, notes) => {
       },
     ];
   });
+};
+
+export const otlp: TrafficFormat = {
+  about: 'OpenTelemetry spans and log records (OTLP/JSON): GenAI, OpenInference, Vercel AI SDK',
+  read: importOtlp,
+  findSign: (value) => ['resourceSpans', 'resourceLogs'].find((key) => Array.isArray(toObject(value)?.[key])),
 };
 
 /** Returns the kind of exchange of a span; undefined if it is none. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { findText, toCount, toList, toObject, toText } from '../loose-values.ts';
-import type { ImportedMessage, Importer } from '../message.ts';
+import type { ImportedMessage, TrafficFormat } from '../message.ts';
 
 /** A failure of the Who&When set with its label; its keys differ between the two halves of the set. */
 interface LabelledFailure {
@@ -54,7 +54,7 @@ function readStep({ name, role, content = null }: JsonObject): Step {
  * Imports failures of the Who&When set: each is a task, and each step of its history a message. The recording leaves out the label,
  * so that a person or a model that looks for the mistake cannot read it there.
  */
-const importFailures: Importer = (values, notes) => {
+const importFailures: TrafficFormat['read'] = (values, notes) => {
   const messages: ImportedMessage[] = [];
   const tasks = new Map<string, number>();
   for (const { value, where } of values) {
@@ -88,8 +88,9 @@ const importFailures: Importer = (values, notes) => {
   return messages;
 };
 
-export const whoAndWhen = {
+export const whoAndWhen: TrafficFormat = {
+  about: 'labelled failures of the public Who&When set',
   read: importFailures,
-  signOf: (value: unknown): string | undefined =>
+  findSign: (value) =>
     readLabelledFailure(value, '') === undefined ? undefined : 'mistake_agent and mistake_step',
 };
