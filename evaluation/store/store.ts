@@ -20,10 +20,10 @@ export interface Store extends AttemptMemory {
   readonly location: string;
 
   /** Returns whole attempts in the order of recording, at most 50 per call; the last one's `id` is the next call's `after`. */
-  attempts(filter: AttemptFilter & Page): Promise<RecordedAttempt[]>;
+  attempts(after?: number): Promise<RecordedAttempt[]>;
 
   /** Returns gap records in the order of storing, at most 50 per call; the last one's `id` is the next call's `after`. */
-  gapRecordPage(page: Page): Promise<StoredGapRecord[]>;
+  gapRecordPage(after?: number): Promise<StoredGapRecord[]>;
 
   /** Records a person's decision, which may be changed later. Returns the updated record. */
   reviewGapRecord(id: number, verdict: ReviewVerdict): Promise<StoredGapRecord>;
@@ -55,19 +55,6 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number | undefined;
   /** Maximum connections to Postgres. */
   readonly connections?: number;
-}
-
-interface AttemptFilter {
-  readonly run_id?: string;
-  readonly team?: string;
-  readonly task_id?: string;
-  readonly attempt_id?: string;
-}
-
-interface Page {
-  readonly after?: number;
-  /** 1 to 50; 50 by default. */
-  readonly limit?: number;
 }
 
 type AnswerUse = Readonly<z.infer<typeof answerUseSchema>>;

@@ -116,7 +116,7 @@ function parseVerdicts({ approve, reject }: GapsOptions): Map<number, ReviewVerd
 async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
   const records: StoredGapRecord[] = [];
   for (;;) {
-    const page = await store.gapRecordPage({ after: records.at(-1)?.id ?? 0 });
+    const page = await store.gapRecordPage(records.at(-1)?.id ?? 0);
     if (page.length === 0) return records;
     records.push(...page);
   }
@@ -126,7 +126,7 @@ async function readAllRecords(store: Store): Promise<StoredGapRecord[]> {
 async function readJudgedAttempts(store: Store) {
   const judged: Parameters<typeof computeGapEffects>[1][number][] = [];
   for (;;) {
-    const page = await store.attempts({ after: judged.at(-1)?.id ?? 0 });
+    const page = await store.attempts(judged.at(-1)?.id ?? 0);
     if (page.length === 0) return judged;
     for (const { id, attempt_id, team, task_id, question, correct, pm_brief } of page)
       judged.push({ id, attempt_id, team, task_id, question, correct, pm_brief });

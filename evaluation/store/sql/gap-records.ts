@@ -10,7 +10,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { listTerms, rankGapRecords } from '../gaps/gap-ranking.ts';
 import { findLeaks } from '../gaps/leaks.ts';
 import type { Store } from '../store.ts';
-import { checkLimit, parseJsonCell, parseStorable, type StoreContext, type Tables } from './tables.ts';
+import { parseJsonCell, parseStorable, type StoreContext, type Tables } from './tables.ts';
 
 type GapPool = Pick<Store, 'addGapRecord' | 'gapRecords' | 'gapRecordPage' | 'reviewGapRecord'>;
 
@@ -66,7 +66,8 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
     },
 
     async gapRecords({ questionType: given, tools = [], question, limit }) {
-      const count = checkLimit(limit, STORE_LIMITS.gapRecords);
+      if (!(Number.isInteger(limit) && limit >= 1 && limit <= STORE_LIMITS.gapRecords))
+        throw new MeshError('store', `expected a limit from 1 to ${STORE_LIMITS.gapRecords}, got ${limit}`);
       const questionType = toStorable(given);
       const terms = listTerms(question, STORE_LIMITS.queryTerms);
       const ofType = db
@@ -95,17 +96,17 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
           const text = formatGapRecord(record);
           return !seen.has(text) && seen.add(text);
         })
-        .slice(0, count)
+        .slice(0, limit)
         .map(({ terms: _, ...record }) => record);
     },
 
-    async gapRecordPage({ after = 0, limit = STORE_LIMITS.gapRecords }) {
+    async gapRecordPage(after = 0) {
       const rows = await db
         .selectFrom('gap_records')
         .select(COLUMNS)
         .where('id', '>', after)
         .orderBy('id')
-        .limit(checkLimit(limit, STORE_LIMITS.gapRecords))
+        .limit(STORE_LIMITS.gapRecords)
         .execute();
       return rows.map(toRecord);
     },

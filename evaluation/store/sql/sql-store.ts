@@ -32,14 +32,7 @@ import { type CacheKey, hashCacheKey } from '../cache-key.ts';
 import type { Store } from '../store.ts';
 import { createGapPool } from './gap-records.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
-import {
-  checkLimit,
-  parseJsonCell,
-  parseStorable,
-  prepareTables,
-  type StoreContext,
-  type Tables,
-} from './tables.ts';
+import { parseJsonCell, parseStorable, prepareTables, type StoreContext, type Tables } from './tables.ts';
 
 /** The query builder's parts for each kind of database. */
 const DIALECTS = {
@@ -74,7 +67,7 @@ export async function createSqlStore(database: SqlDatabase, now = () => new Date
     location,
     recordAttempt: (attempt) => recordAttempt(context, attempt),
     addDiagnosis: (attemptId, diagnosis) => addDiagnosis(context, attemptId, diagnosis),
-    attempts: (filter) => readAttempts(context, filter),
+    attempts: (after) => readAttempts(context, after),
     ...createGapPool(context),
     ...createAnswerCache(context),
     close: () => db.destroy(),
@@ -235,13 +228,8 @@ async function addDiagnosis(
   });
 }
 
-const FILTERS = ['run_id', 'team', 'task_id', 'attempt_id'] as const;
-
-async function readAttempts(
-  { db, location }: StoreContext,
-  { after = 0, limit = STORE_LIMITS.attemptsPerPage, ...filter }: Parameters<Store['attempts']>[0],
-): Promise<RecordedAttempt[]> {
-  let query = db
+async function readAttempts({ db, location }: StoreContext, after = 0): Promise<RecordedAttempt[]> {
+  const rows = await db
     .selectFrom('gaia_attempts')
     .select(['id', 'attempt_number', 'created_at', 'record'])
     .select(({ selectFrom }) =>
@@ -254,12 +242,9 @@ async function readAttempts(
     )
     .where('id', '>', after)
     .orderBy('id')
-    .limit(checkLimit(limit, STORE_LIMITS.attemptsPerPage));
-  for (const column of FILTERS) {
-    const value = filter[column];
-    if (value !== undefined) query = query.where(column, '=', toStorable(value));
-  }
-  return (await query.execute()).map(({ id, attempt_number, created_at, record, gap_record }) => ({
+    .limit(STORE_LIMITS.attemptsPerPage)
+    .execute();
+  return rows.map(({ id, attempt_number, created_at, record, gap_record }) => ({
     ...parseJsonCell(attemptSchema, record, { location, table: 'gaia_attempts' }),
     id,
     attempt_number,

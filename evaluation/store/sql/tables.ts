@@ -223,8 +223,3 @@ export function parseJsonCell<T>(
   if (!parsed.success) throw refuse(formatIssues(parsed.error));
   return parsed.data;
 }
-
-export function checkLimit(limit: number, max: number): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
-  throw new MeshError('store', `expected a limit from 1 to ${max}, got ${limit}`);
-}

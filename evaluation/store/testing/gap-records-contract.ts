@@ -27,13 +27,13 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
           created_at: expect.any(String),
         },
       ]);
-      expect(await other.attempts({})).toMatchObject([{ gap_record: record }]);
+      expect(await other.attempts()).toMatchObject([{ gap_record: record }]);
     });
 
     test('a record and the words that find it are stored together or not at all', async () => {
       await place.execute(at.url, 'DROP TABLE gap_terms');
       await expect(at.store.addGapRecord(sampleGapRecord(), ORIGIN)).rejects.toMatchObject({ code: 'store' });
-      expect(await at.store.gapRecordPage({})).toEqual([]);
+      expect(await at.store.gapRecordPage()).toEqual([]);
     });
 
     test('a record that shares a rare word is found among many newer ones that share a common word (OV-16)', async () => {
@@ -73,7 +73,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
         ],
       });
       expect(await at.store.gapRecords(query)).toEqual([]);
-      expect(await at.store.attempts({})).toMatchObject([{ gap_record: null }]);
+      expect(await at.store.attempts()).toMatchObject([{ gap_record: null }]);
     });
 
     test('only planning hints are proposed to the planner at once; the rest waits for a person (OV-19)', async () => {
@@ -82,7 +82,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       }
       const kinds = async () => (await at.store.gapRecords(query)).map(({ kind }) => kind).sort();
       expect(await kinds()).toEqual(['planning_hint']);
-      const waiting = (await at.store.gapRecordPage({})).filter(isAwaitingReview);
+      const waiting = (await at.store.gapRecordPage()).filter(isAwaitingReview);
       expect(waiting.map(({ kind }) => kind)).toEqual([
         'prompt_change',
         'pipeline_change',
@@ -92,12 +92,12 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       expect(approved).toEqual({ ...waiting[0], status: 'approved' });
       await at.store.reviewGapRecord(waiting[1]?.id ?? 0, 'rejected');
       expect(await kinds()).toEqual(['planning_hint', 'prompt_change']);
-      const left = (await at.store.gapRecordPage({})).filter(isAwaitingReview);
+      const left = (await at.store.gapRecordPage()).filter(isAwaitingReview);
       expect(left).toMatchObject([{ kind: 'instruction_change' }]);
       // A person may change a decision.
       await at.store.reviewGapRecord(waiting[0]?.id ?? 0, 'rejected');
       expect(await kinds()).toEqual(['planning_hint']);
-      const used = (await at.store.gapRecordPage({})).filter(isInforming);
+      const used = (await at.store.gapRecordPage()).filter(isInforming);
       expect(used.map(({ kind }) => kind)).toEqual(['planning_hint']);
     });
 
@@ -105,12 +105,11 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       for (let n = 1; n <= 53; n++)
         await at.store.addGapRecord(sampleGapRecord({ pattern: `no. ${n}` }), ORIGIN);
       await at.store.reviewGapRecord(1, 'rejected');
-      const first = await at.store.gapRecordPage({});
-      const second = await at.store.gapRecordPage({ after: first.at(-1)?.id ?? 0 });
+      const first = await at.store.gapRecordPage();
+      const second = await at.store.gapRecordPage(first.at(-1)?.id ?? 0);
       expect([first.length, second.length]).toEqual([50, 3]);
       expect(first[0]).toMatchObject({ pattern: 'no. 1', status: 'rejected' });
       expect(second[2]).toMatchObject({ pattern: 'no. 53', status: 'proposed' });
-      await expect(at.store.gapRecordPage({ limit: 51 })).rejects.toMatchObject({ code: 'store' });
     });
 
     test('a planning hint that a person rejected is not proposed any more (OV-19)', async () => {

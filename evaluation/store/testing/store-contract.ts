@@ -165,7 +165,7 @@ export function storeContract(name: string, place: ContractPlace): void {
           for (const question of writer.acknowledged)
             expect(answers.get(question)).toBe(`answer to ${question}`);
         }
-        const numbers = (await at.store.attempts({})).map(({ attempt_number }) => attempt_number);
+        const numbers = (await at.store.attempts()).map(({ attempt_number }) => attempt_number);
         expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 15 }, (_, i) => i + 1));
       });
 

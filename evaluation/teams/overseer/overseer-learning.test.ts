@@ -30,7 +30,7 @@ describe('a gap record', () => {
     await ask('t');
     await ask('t-2');
 
-    const attempts = await (await readStore(store)).attempts({});
+    const attempts = await (await readStore(store)).attempts();
     expect(attempts.map(({ cycle, attempt_number, correct }) => [cycle, attempt_number, correct])).toEqual([
       [1, 1, false],
       [2, 2, true],
@@ -78,7 +78,7 @@ describe('a gap record', () => {
     expect(finalOf(await ask())).toMatchObject({ answer: 'Miller', details: { gap_stored: false } });
     const kept = await readStore(store);
     expect(await kept.gapRecords({ questionType: 'web', question: QUESTION, limit: 50 })).toEqual([]);
-    expect((await kept.attempts({}))[0]?.gap_record).toBeNull();
+    expect((await kept.attempts())[0]?.gap_record).toBeNull();
   });
 
   test('that wants more than to inform a plan waits for a person (OV-17, OV-19)', async () => {
@@ -88,7 +88,7 @@ describe('a gap record', () => {
     await ask('t-2');
 
     expect(textOf(model.asked('plan')[1])).not.toContain('Hints:\n');
-    const waiting = (await (await readStore(store)).gapRecordPage({})).filter(isAwaitingReview);
+    const waiting = (await (await readStore(store)).gapRecordPage()).filter(isAwaitingReview);
     expect(waiting).toMatchObject([{ kind: 'prompt_change', status: 'proposed' }, { kind: 'prompt_change' }]);
   });
 });
@@ -128,7 +128,7 @@ describe('the true answer', () => {
     expect(final).toMatchObject({ answer: 'Miller', details: { gap_stored: false } });
     expect(JSON.stringify(final)).not.toContain(TRUTH);
     expect(final.reasoning_trace).toContain('diagnose failed (reply): nothing is learned from this attempt');
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt).toMatchObject({ correct: false, overseer_diagnosis: null });
   });
 

@@ -51,7 +51,7 @@ describe('the roles of the overseer', () => {
     const { store, ask } = await startOverseer({ execute: [{ status: 401, error: 'bad key' }] });
 
     expect(await ask()).toMatchObject({ status: 'failed', reason: expect.stringContaining('execute: ') });
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt).toMatchObject({
       correct: false,
       resolution_type: 'server_tool_use',
@@ -82,7 +82,7 @@ describe('the roles of the overseer', () => {
       const isAnswered = outcome.status === 'answered' && finalOf(outcome).answer !== 'No answer was found.';
       const ended = isAnswered ? 'answered' : outcome.status === 'timeout' ? 'timeout' : 'failed';
       expect([role, ended]).toEqual([role, status]);
-      const attempts = await (await readStore(store)).attempts({});
+      const attempts = await (await readStore(store)).attempts();
       expect(attempts, role).toMatchObject([
         { correct: false, resolution_type: role === 'diagnose' ? 'reasoning_gap' : 'tool_limit' },
       ]);
@@ -138,11 +138,11 @@ describe('the roles of the overseer', () => {
     });
     expect(JSON.stringify(final)).not.toContain(TRUTH);
     const kept = await readStore(store);
-    const [attempt] = await kept.attempts({});
+    const [attempt] = await kept.attempts();
     expect(attempt?.overseer_diagnosis).toContain(`True: ${TRUTH}`);
     expect(JSON.stringify(attempt?.gap_record)).not.toContain(TRUTH);
     await ask('t-2');
-    expect((await kept.attempts({}))[1]?.pm_brief).toContain('Hint 1');
+    expect((await kept.attempts())[1]?.pm_brief).toContain('Hint 1');
     expect(mesh.refused).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ describe('a correct attempt', () => {
       'gap_store>runner gap_store.result',
       'runner>* data_event',
     ]);
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt).toMatchObject({
       correct: true,
       resolution_type: 'correct',
@@ -78,7 +78,7 @@ describe('a wrong attempt', () => {
     );
     await ask();
 
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt).toMatchObject({
       pm_brief: '',
       pm_plan: { strategy: 'read the letter', failure_modes: ['taking the first match'] },
@@ -116,7 +116,7 @@ describe('a wrong attempt', () => {
     );
     await ask();
 
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt?.tool_calls).toMatchObject([
       {
         tool: 'searxng_search',
@@ -184,7 +184,7 @@ describe('a wrong attempt', () => {
     );
 
     expect(finalOf(await ask()).details).toMatchObject({ gap_stored: true });
-    const [attempt] = await (await readStore(store)).attempts({});
+    const [attempt] = await (await readStore(store)).attempts();
     expect(attempt).toMatchObject({
       overseer_diagnosis: 'a step is missing',
       gap_record: { cause: expect.any(String) },
@@ -203,7 +203,7 @@ describe('a wrong attempt', () => {
 
     expect(final).toMatchObject({ answer: 'Smith', details: { attempts: 2 } });
     expect(model.asked('execute')).toHaveLength(2);
-    const attempts = await (await readStore(store)).attempts({});
+    const attempts = await (await readStore(store)).attempts();
     expect(attempts.map(({ attempt_number }) => attempt_number)).toEqual([1, 2]);
   });
 });
