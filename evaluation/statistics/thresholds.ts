@@ -27,7 +27,7 @@ const HOLDS = {
 type Operator = keyof typeof HOLDS;
 
 /** A condition under which a comparison fails, from `--fail-if`. */
-export interface Threshold {
+interface Threshold {
   /** As the user wrote it. */
   text: string;
   arm: string;

@@ -17,12 +17,7 @@ import {
   toConditionName,
 } from '@gaia-mesh/evaluation/compare/conditions/conditions.ts';
 import type { demandShape } from '@gaia-mesh/evaluation/plan/options.ts';
-import {
-  evaluateThreshold,
-  parseThreshold,
-  SAVED,
-  type Threshold,
-} from '@gaia-mesh/evaluation/statistics/thresholds.ts';
+import { evaluateThreshold, parseThreshold, SAVED } from '@gaia-mesh/evaluation/statistics/thresholds.ts';
 import { formatJson, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import type * as z from 'zod';
 import { EXIT } from '../command-line/exit-code.ts';
@@ -31,7 +26,7 @@ type DemandOptions = z.output<z.ZodObject<typeof demandShape>>;
 
 /** Conditions of CI on a comparison; they are read and checked before it runs, since it takes minutes. */
 interface Demands {
-  readonly thresholds: readonly Threshold[];
+  readonly thresholds: readonly ReturnType<typeof parseThreshold>[];
   readonly saved: ComparisonFile | undefined;
 }
 

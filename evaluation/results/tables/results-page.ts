@@ -2,7 +2,6 @@ import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import type { TeamFacts } from '../../batch/teams/team-facts.ts';
 import { buildTables } from '../../compare/comparison-table.ts';
 import { compareTeams } from '../../compare/teams/compare-teams.ts';
-import { stripFolders } from '../../plan/making.ts';
 import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import type { MeasuredPart } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
@@ -24,12 +23,12 @@ export function buildGaiaPart({ batch, summaries }: ResultsFacts): MeasuredPart 
     tables.map((own) => own(formatColumnsMarkdown)).join('\n\n'),
   );
   const teams = Object.entries(summaries);
-  const { questions, source } = batch.head;
+  const { asked, source } = comparison.questions;
   const isTables = batch.questions.some(({ scorer }) => scorer === 'wtq');
   const engines = new Set(teams.map(([, { engine, model }]) => [engine, model].filter(Boolean).join(' ')));
   return {
     facts:
-      `engine ${[...engines].join(', ')}; ${count(questions.length)} questions of \`${toOneLine(formatSource(source), 100)}\`, ` +
+      `engine ${[...engines].join(', ')}; ${count(asked)} questions of \`${toOneLine(source ?? 'a scoring API', 100)}\`, ` +
       `first attempts, ${formatCached(teams)}`,
     limits: [isTables ? TABLES_LIMIT : SAMPLES_LIMIT, ...LIMITS],
     body: `## Right answers
@@ -97,11 +96,6 @@ of all questions. The calibration error is the mean distance between an answer's
 
 ${formatMarkdownTable([['team', 'coverage', 'right of given', 'right of the surer half', 'calibration error'], ...rows])}
 `;
-}
-
-function formatSource(source: string | null | undefined): string {
-  if (source === null || source === undefined) return 'a scoring API';
-  return stripFolders(source);
 }
 
 function formatCached(teams: Rows): string {
