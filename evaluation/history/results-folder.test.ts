@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, onTestFinished, test } from 'vitest';
+import { sampleBlame } from '../blame/testing/sample-blame.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
 import type { FolderPlace } from '../report/page-data.ts';
 import { sampleArchive } from '../report/testing/sample-archive.ts';
@@ -15,7 +16,7 @@ const metrics = {
 
 async function putRun(folder: string, own: object = metrics) {
   mkdirSync(folder, { recursive: true });
-  const files = { 'hub.log': '{"event":"task_began","task_id":"t","question":"What is it?"}\n' };
+  const files = { 'hub.log': '{"event":"task_began","time":0,"task_id":"t","question":"What is it?"}\n' };
   copyFileSync(await sampleArchive({ files }), path.join(folder, 'run_artifacts.tar.gz'));
   writeFileSync(path.join(folder, 'metrics.json'), JSON.stringify(own));
 }
@@ -28,7 +29,7 @@ async function list(folder: string): Promise<FolderPlace> {
   return JSON.parse(/id="data">(.*?)</.exec(html)?.[1] ?? '');
 }
 
-test('lists runs and comparisons at any depth that results have, the last first', async () => {
+test('lists runs, comparisons and findings at any depth that results have, the last first', async () => {
   const folder = temporaryFolder();
   await putRun(folder);
   await putRun(path.join(folder, 'runs', '2026-01-01'), {
@@ -41,6 +42,7 @@ test('lists runs and comparisons at any depth that results have, the last first'
     path.join(folder, 'comparison.json'),
     JSON.stringify(await sampleComparison(['json', 'a2a'], 'pipeline')),
   );
+  writeFileSync(path.join(folder, 'blame.json'), JSON.stringify(sampleBlame()));
 
   const { items, left } = await list(folder);
 
@@ -72,6 +74,14 @@ test('lists runs and comparisons at any depth that results have, the last first'
         ],
       ],
     ]),
+  );
+  expect(items).toContainEqual(
+    expect.objectContaining({
+      kind: 'blame',
+      question: 'Who kept light 3? The keeper was Bo Lind.',
+      answer: expect.stringMatching(/^Message 3 made the answer wrong/),
+      verdict: 'wrong',
+    }),
   );
   expect(items.map(({ modifiedMs }) => modifiedMs)).toEqual(
     items.map(({ modifiedMs }) => modifiedMs).sort((a, b) => b - a),

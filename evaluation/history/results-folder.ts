@@ -4,9 +4,11 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { metricsSchema } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
+import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { openUntrustedFile } from '@gaia-mesh/core/system/files/untrusted-file.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
+import { blameSchema } from '../blame/blame-file.ts';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { formatHeadline } from '../compare/comparison-text.ts';
 import { deriveBatchPaths } from '../plan/batch-places.ts';
@@ -45,7 +47,7 @@ const SKIPPED = /^(?:\..*|node_modules|workspaces)$/;
 const ARCHIVE = 'run_artifacts.tar.gz';
 
 /**
- * Lists the runs, batches and comparisons in a folder and in the folders below it. It follows no links, so it reads nothing outside the
+ * Lists the results in a folder and in the folders below it. It follows no links, so it reads nothing outside the
  * folder. Files whose content does not match their name are left out, and named in `left`.
  */
 function listFolderItems(folder: string): Pick<FolderPlace, 'left'> & { items: FolderItem[] } {
@@ -92,8 +94,10 @@ function listEntries(folder: string) {
 function isListed(file: string): boolean {
   const name = path.basename(file);
   if (name === 'results.batch.json') return !existsSync(path.join(path.dirname(file), ARCHIVE));
-  return name === ARCHIVE || name === 'comparison.json' || name.endsWith('.batch.json');
+  return [ARCHIVE, 'comparison.json', 'blame.json'].includes(name) || name.endsWith('.batch.json');
 }
+
+const isArchive = (file: string) => /\.(?:tar\.gz|tgz)$/.test(file);
 
 /**
  * Reads one file, which may have any name.
@@ -101,102 +105,92 @@ function isListed(file: string): boolean {
  * @throws MeshError `usage` for a file that holds no results of this program
  */
 export function readFileItem(file: string): FolderItem {
-  const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
   // The plan of a batch stands beside its answers and its journal. A batch that was killed has no answers yet.
   const held =
-    isArchive || file.endsWith('.json') ? file : deriveBatchPaths(file.replace(/\.journal$/, '')).head;
+    isArchive(file) || file.endsWith('.json') ? file : deriveBatchPaths(file.replace(/\.journal$/, '')).head;
   if (!existsSync(file) && !existsSync(held)) throw new MeshError('usage', `${file}: there is no such file`);
   const item = readItem(path.dirname(file), held);
   if (item !== undefined) return item;
-  const expected = 'expected an archive of a run, comparison.json, or the answers of a batch';
+  const expected = 'expected an archive of a run, comparison.json, blame.json, or the answers of a batch';
   throw new MeshError('usage', `${file}: ${expected}`);
 }
 
-/** Reads the facts of a file; undefined for one whose content does not match its name. */
+/** Reads the facts of a file; undefined for a link or a pipe, and for a file whose content does not match its name. */
 function readItem(folder: string, file: string): FolderItem | undefined {
-  const isArchive = /\.(?:tar\.gz|tgz)$/.test(file);
-  const read = file.endsWith('.batch.json') ? readBatchFacts : readComparisonFacts;
-  const own = isArchive
-    ? readBounded(file, 0, () => readRunFacts(file))
-    : readBounded(file, MAX_HEAD_BYTES, (bytes) => read(bytes.toString(), file));
-  if (own?.read === undefined) return undefined;
+  const status = lstatSync(file, { throwIfNoEntry: false });
+  if (status?.isFile() !== true) return undefined;
+  const facts = isArchive(file) ? readRunFacts(file) : readJsonFacts(file);
+  if (facts === undefined) return undefined;
   return {
     // The id is stable for a file and reveals no path.
     id: createHash('sha256').update(file).digest('hex').slice(0, 12),
-    ...own.read,
+    ...facts,
     file,
     place: toOneLine(path.relative(folder, file) || path.basename(file), 200),
-    modifiedMs: own.modifiedMs,
+    modifiedMs: status.mtimeMs,
   };
+}
+
+function readJsonFacts(file: string): ItemFacts | undefined {
+  const text = readBounded(file, MAX_HEAD_BYTES)?.toString();
+  if (text === undefined) return undefined;
+  if (file.endsWith('.batch.json')) return readBatchFacts(text, file);
+  return readComparisonFacts(text, file) ?? readBlameFacts(text);
 }
 
 /** Reads the facts of an archive from the metrics file beside it; an archive without metrics is listed by its name. */
 function readRunFacts(file: string): ItemFacts {
-  const metrics = readBounded(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES, (bytes) =>
-    runSchema.safeParse(tryParseJson(bytes.toString())),
-  )?.read.data;
-  const question = () => readBounded(file, MAX_OPENED_BYTES, findArchivedQuestion)?.read ?? '';
-  if (metrics === undefined)
-    return {
-      kind: 'run',
-      question: question(),
-      answer: 'a run without metrics beside it',
-      verdict: '',
-      setting: '',
-    };
-  const { team, adapter, engine, status, answer, tasks, answered, normalized_em: right } = metrics;
+  const metrics = readBounded(path.join(path.dirname(file), 'metrics.json'), MAX_HEAD_BYTES);
+  const known = runSchema.safeParse(tryParseJson(metrics?.toString() ?? '')).data;
+  const own = { kind: 'run', question: '', verdict: '', setting: '' } as const;
+  if (known === undefined)
+    return { ...own, question: readArchivedQuestion(file), answer: 'a run without metrics beside it' };
+  const { team, adapter, engine, status, answer, tasks, answered, normalized_em: right } = known;
   const setting = toOneLine(`${team} · ${adapter} · ${engine}`, 2 * MAX_NAME);
   if (tasks > 1)
     return {
-      kind: 'run',
+      ...own,
+      setting,
       question: `${tasks} tasks`,
       answer: `${answered} of ${tasks} answered`,
       verdict: right === null ? '' : `${Math.round(100 * right)} % right`,
-      setting,
     };
   return {
-    kind: 'run',
-    question: question(),
+    ...own,
+    setting,
+    question: readArchivedQuestion(file),
     answer: answer === null ? `no answer: ${status}` : toOneLine(answer, MAX_NAME),
     verdict: answer === null || right === null ? '' : right === 1 ? 'right' : 'wrong',
-    setting,
   };
 }
 
-/** Finds the question of a run of one task in the log of its hub. */
-function findArchivedQuestion(archive: Buffer): string | undefined {
+/** Reads the question of a run of one task from the log of its hub; an empty text if it is not found. */
+function readArchivedQuestion(file: string): string {
+  const archive = readBounded(file, MAX_OPENED_BYTES);
+  if (archive === undefined) return '';
   try {
     const unpacked = gunzipSync(archive, { maxOutputLength: MAX_UNPACKED_BYTES }).toString();
     const at = unpacked.indexOf('"event":"task_began"');
     // The first line of a file follows the zeros of its head.
     const start = Math.max(unpacked.lastIndexOf('\n', at), unpacked.lastIndexOf('\0', at)) + 1;
-    const line = unpacked.slice(start, unpacked.indexOf('\n', at));
-    const { data } = z.looseObject({ question: z.string() }).safeParse(tryParseJson(line));
-    return data === undefined ? undefined : toOneLine(data.question, MAX_QUESTION);
+    const [began] = readRunEvents(unpacked.slice(start, unpacked.indexOf('\n', at)), ['task_began']);
+    return toOneLine(began?.question ?? '', MAX_QUESTION);
   } catch {
-    return undefined; // The archive is damaged or too long, which its own page will say.
+    return ''; // The archive is damaged or too long, which its own page will say.
   }
 }
 
 /**
- * Reads a regular file, without blocking on a pipe or following a link. Returns undefined for anything else, and for a file that is too
- * long.
- *
- * @param most maximum bytes of the file; 0 reads nothing and accepts any length
+ * Reads a regular file of at most `most` bytes, without blocking on a pipe or following a link. Returns undefined for anything else.
  */
-function readBounded<Read>(
-  file: string,
-  most: number,
-  read: (bytes: Buffer) => Read,
-): { readonly read: Read; readonly modifiedMs: number } | undefined {
+function readBounded(file: string, most: number): Buffer | undefined {
   const descriptor = openUntrustedFile(file);
   if (descriptor === undefined) return undefined;
   try {
-    const status = fstatSync(descriptor);
-    if (most > 0 && status.size > most) return undefined;
-    const bytes = Buffer.alloc(most === 0 ? 0 : status.size);
-    const length = readSync(descriptor, bytes, 0, bytes.length, 0);
-    return { read: read(bytes.subarray(0, length)), modifiedMs: status.mtimeMs };
+    const { size } = fstatSync(descriptor);
+    if (size > most) return undefined;
+    const bytes = Buffer.alloc(size);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, size, 0));
   } finally {
     closeSync(descriptor);
   }
@@ -234,6 +228,20 @@ function readComparisonFacts(json: string, where: string): ItemFacts | undefined
   }
 }
 
+/** Reads a search for the message that made an answer wrong. */
+function readBlameFacts(json: string): ItemFacts | undefined {
+  const { data } = blameSchema.safeParse(tryParseJson(json));
+  if (data === undefined) return undefined;
+  const { question, headline, correct, team, engine } = data;
+  return {
+    kind: 'blame',
+    question: toOneLine(question, MAX_QUESTION),
+    answer: toOneLine(headline, MAX_QUESTION),
+    verdict: correct ? 'right' : 'wrong',
+    setting: toOneLine(`${team} · ${engine}`, 2 * MAX_NAME),
+  };
+}
+
 const batchSchema = z.looseObject({
   journal: text.optional(),
   teams: z.array(z.looseObject({ name: text })).min(1),
@@ -247,7 +255,8 @@ function readBatchFacts(json: string, file: string): ItemFacts | undefined {
   const { teams, questions, repeat, journal } = parsed.data;
   const names = teams.map(({ name }) => name);
   const beside = path.join(path.dirname(file), path.basename(journal ?? ''));
-  const rights = readBounded(beside, MAX_JOURNAL_BYTES, countRight)?.read;
+  const answers = readBounded(beside, MAX_JOURNAL_BYTES);
+  const rights = answers === undefined ? undefined : countRight(answers);
   const [best, most = 0] = [...(rights ?? [])].toSorted(([, a], [, b]) => b - a)[0] ?? [];
   return {
     kind: 'batch',

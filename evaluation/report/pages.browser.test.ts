@@ -4,11 +4,12 @@ import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { attemptOf } from '../batch/testing/results.ts';
+import { sampleBlame } from '../blame/testing/sample-blame.ts';
 import { parseComparison } from '../compare/comparison-file.ts';
 import { makeStacksFile } from '../compare/stacks/testing/sample-stacks.ts';
 import { sampleComparison } from '../compare/testing/sample-comparison.ts';
 import { readBatchData } from './batch-data.ts';
-import type { ReportData } from './page-data.ts';
+import type { PageContent } from './page-data.ts';
 import { fillPage } from './page-html.ts';
 import { buildRunData } from './run/run-data.ts';
 import { browserOfTests, findBarriers, openFile } from './testing/page-in-browser.ts';
@@ -29,13 +30,15 @@ const files = {
   questions: path.join(folder, 'questions.html'),
   comparison: path.join(folder, 'comparison.html'),
   stacks: path.join(folder, 'stacks.html'),
+  blame: path.join(folder, 'blame.html'),
+  folder: path.join(folder, 'folder.html'),
 };
 type Kind = keyof typeof files;
 
 const stacksText = `${JSON.stringify(parseComparison(JSON.stringify(sampleStacks()), 'sample', 'stacks'), null, 2)}\n`;
 
 const browser = browserOfTests(async () => {
-  const write = (kind: Kind, report: ReportData) => writeFileSync(files[kind], fillPage(report).html);
+  const write = (kind: Kind, content: PageContent) => writeFileSync(files[kind], fillPage(content).html);
   write('run', { kind: 'run', run: buildRunData(await sampleRun({ text: HOSTILE })) });
   const results = [0, 1].map((task) =>
     JSON.stringify(attemptOf(`t-${task}`, task === 0 ? { ...WRONG, normalized_em: 0 } : {})),
@@ -47,6 +50,15 @@ const browser = browserOfTests(async () => {
   write('questions', { kind: 'batch', batch: readBatchData(many) });
   write('comparison', { kind: 'comparison', comparison: await compareSamples() });
   write('stacks', { kind: 'comparison', comparison: parseComparison(stacksText, 'sample', 'stacks') });
+  write('blame', { kind: 'blame', blame: sampleBlame(HOSTILE) });
+  const texts = { question: HOSTILE, answer: HOSTILE, setting: HOSTILE, place: HOSTILE, modifiedMs: 0 };
+  const items = ['right', 'wrong', HOSTILE].map((verdict, id) => ({
+    ...texts,
+    id: `${id}`,
+    kind: 'run',
+    verdict,
+  }));
+  write('folder', { kind: 'folder', title: HOSTILE, items, left: [HOSTILE] });
 });
 
 const opened = (kind: Kind, view?: Parameters<typeof openFile>[2]) => openFile(browser(), files[kind], view);
@@ -268,6 +280,20 @@ describe('the pages of comparisons', () => {
     await page.getByRole('button', { name: 'CPU time', exact: true }).click();
     expect(await page.getByRole('region', { name: 'Verdicts on CPU time' }).count()).toBe(1);
     expect(await save(page, 'comparison.json')).toBe(stacksText);
+  });
+});
+
+describe('the page of a search for the message to blame', () => {
+  test('names the message first, marks it, and shows what it said', async () => {
+    const page = await opened('blame');
+
+    expect(await heading(page)).toBe('Message 3 made the answer wrong');
+    const messages = page.getByRole('region', { name: 'Messages', exact: true });
+    expect(await messages.locator('.badge.bad').allTextContents()).toEqual(['made the answer wrong']);
+    await messages.getByRole('button', { name: '3 solver → all' }).click();
+    expect(await page.getByRole('region', { name: 'Message 3' }).textContent()).toBe(
+      HOSTILE.replace('\u202e', '\\u202e'),
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { openBatch, summarizeTeams } from '../batch/finished-batch.ts';
+import { readBlame } from '../blame/blame-file.ts';
 import { readComparison } from '../compare/comparison-file.ts';
 import { readBatchData } from './batch-data.ts';
 import type { ReportData } from './page-data.ts';
@@ -7,8 +8,8 @@ import { buildRunData } from './run/run-data.ts';
 
 /** A file with a result of this program. */
 export interface ResultFile {
-  readonly kind: 'run' | 'batch' | 'comparison';
-  /** The archive of a run, the answers of a batch or a file beside them, or `comparison.json`. */
+  readonly kind: ReportData['kind'];
+  /** The archive of a run, the answers of a batch or a file beside them, `comparison.json` or `blame.json`. */
   readonly file: string;
 }
 
@@ -19,6 +20,8 @@ export async function readReport({ kind, file }: ResultFile): Promise<ReportData
       return { kind, run: buildRunData(await readArchivedRun(file)) };
     case 'comparison':
       return { kind, comparison: readComparison(file) };
+    case 'blame':
+      return { kind, blame: readBlame(file) };
     case 'batch': {
       const batch = openBatch(file);
       try {

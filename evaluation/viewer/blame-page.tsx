@@ -46,7 +46,7 @@ export function BlamePage({ file }: { readonly file: BlameFile }) {
             value: toLine(file.answer, 60),
             tone: file.correct ? 'good' : 'bad',
             note: file.correct ? 'right' : 'wrong',
-            explain: 'By the scorer of the batch, in the recorded run.',
+            explain: 'In the recorded run, by the batch’s scorer.',
           },
           { name: 'True answer', value: toLine(file.truth, 60), explain: 'As the file of questions has it.' },
           {
@@ -59,7 +59,7 @@ export function BlamePage({ file }: { readonly file: BlameFile }) {
             name: 'Branches',
             value: count(branches.asked),
             note: `${count(branches.failed)} without an answer`,
-            explain: 'Continuations of the run from a replaced message.',
+            explain: 'Number of continuations of the run, each from a replaced message.',
           },
           {
             name: 'Tokens',

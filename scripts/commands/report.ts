@@ -16,7 +16,7 @@ const reportTable = defineTable({
   options: z.object({
     file: argument(
       '[file]',
-      'show this archive, comparison.json or batch (default: last run)',
+      'show this archive, JSON file or batch (default: last run)',
       z.string().optional(),
     ),
     out: option('<file>', 'write the page to this file (default: report.html)', output.file.optional()),
@@ -27,7 +27,7 @@ export function defineReport(command: Command): void {
   defineOptions(command, reportTable, run);
 }
 
-/** Writes a run, a comparison or a batch of questions as one HTML file that opens from disk, and prints its name. */
+/** Writes a run, a comparison, a batch of questions or findings of `gaia blame` as one HTML file that opens from disk, and prints its name. */
 async function run({ file: typed, out }: z.output<typeof reportTable.options>): Promise<void> {
   const result = findResult(typed);
   const { html } = fillPage(await readReport(result));

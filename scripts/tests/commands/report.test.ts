@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { sampleBlame } from '@gaia-mesh/evaluation/blame/testing/sample-blame.ts';
 import { makeStacksFile } from '@gaia-mesh/evaluation/compare/stacks/testing/sample-stacks.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callCli } from '../../testing/call-cli.ts';
@@ -67,12 +68,25 @@ describe('report', () => {
     expect(readFileSync(html, 'utf8')).toContain('"sentence":"a2a/jsonrpc bare is slower than ');
   });
 
+  test('of findings of blame is their page', async () => {
+    const folder = temporaryFolder();
+    const file = writtenFile(folder, 'blame.json', JSON.stringify(sampleBlame()));
+    const html = path.join(folder, 'page.html');
+
+    const { code, stderr } = await callCli(['report', file, '--out', html]);
+
+    expect(code, stderr).toBe(0);
+    expect(readFileSync(html, 'utf8')).toContain('"headline":"Message 3 made the answer wrong');
+  });
+
   test('of a file that is no result says what was expected', async () => {
     const file = writtenFile(temporaryFolder(), 'comparison.json', '{"schema_version": 3}');
 
     const { code, stderr } = await callCli(['report', file]);
 
     expect(code).toBe(2);
-    expect(stderr).toContain('expected an archive of a run, comparison.json, or the answers of a batch');
+    expect(stderr).toContain(
+      'expected an archive of a run, comparison.json, blame.json, or the answers of a batch',
+    );
   });
 });
