@@ -1,11 +1,31 @@
+import type { PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RunMetrics } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
 import type { BlameFile } from '../blame/blame-file.ts';
 import type { ComparisonFile, TeamsComparison } from '../compare/comparison-file.ts';
 import type { findKnownUse } from '../results/figures.ts';
 import type { TeamSummary } from '../results/summary.ts';
-import type { PacketColumns } from './run/packet-columns.ts';
 import type { ShownAttempt } from './shown-attempt.ts';
+
+/** A packet without its payload, as a recording or the events of a running command have it. */
+export interface ShownPacket extends PacketHead {
+  readonly bytes: number;
+  /** Milliseconds from the first packet's arrival at the hub to that of this one. */
+  readonly atMs: number;
+  /** Index of the packet that caused it; missing for a document, and while the run goes on. */
+  readonly cause?: number | undefined;
+  /** Milliseconds in the sender's tool, and from the end of its work to `atMs`. */
+  readonly toolMs?: number | undefined;
+  readonly afterToolMs?: number | undefined;
+}
+
+/** The packets of a run in the order in which the hub received them, and the agents that may have sent them. */
+export interface Traffic {
+  readonly agents: readonly { readonly id: string; readonly tool: string }[];
+  readonly packets: readonly ShownPacket[];
+  /** False if no hub timed the packets: they then stand a millisecond apart, in their order. */
+  readonly isTimed: boolean;
+}
 
 /** The data of a run for its page: its measurements as they were written, and texts that the terminal shows as well. */
 export interface RunData {
@@ -22,7 +42,7 @@ export interface RunData {
   /** Attempts with their ids, which the packets name as their tasks. */
   readonly results: readonly (ShownAttempt & { readonly id: string })[];
   /** null for a run that was too long to be recorded. */
-  readonly packets: PacketColumns | null;
+  readonly traffic: Traffic | null;
   /** The contents of the first packets as JSON; the page of a file has them apart from its other data. */
   readonly details: readonly string[];
   /** Sentences on the parts of the run that the page lacks. */

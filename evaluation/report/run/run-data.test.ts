@@ -4,32 +4,30 @@ import { buildRunData } from './run-data.ts';
 
 async function dataOf(options: Parameters<typeof sampleRun>[0]) {
   const data = buildRunData(await sampleRun(options));
-  if (data.packets === null) throw new Error('there are no packets');
-  return { ...data, packets: data.packets };
+  if (data.traffic === null) throw new Error('there are no packets');
+  return { ...data, traffic: data.traffic };
 }
 
 describe('the packets of a run', () => {
   test('say who sent them because of what, when they came, and what ended the task', async () => {
-    const { packets, tasks, details, notes } = await dataOf({});
+    const { traffic, tasks, details, notes } = await dataOf({});
 
     expect(tasks).toEqual([{ id: 't-0', question: 'hello' }]);
-    expect(packets).toMatchObject({
-      nodes: [
-        { id: 'hub', tool: '' },
+    expect(traffic).toMatchObject({
+      agents: [
         { id: '0', tool: 'hello' },
         { id: '1', tool: 'hello' },
       ],
-      from: [0, 1, 2],
-      to: [-1, -1, -1],
-      cause: [-1, 0, 1],
-      at: [0, 1000, 2000],
-      tool: [0, 100, 100],
+      packets: [
+        { from: 'hub', atMs: 0 },
+        { from: '0', atMs: 1, cause: 0, toolMs: 0.1 },
+        { from: '1', atMs: 2, cause: 1, toolMs: 0.1, tag: 'final_answer' },
+      ],
       isTimed: true,
-      final: [2],
     });
     // The tool had ended before its packet was at the hub.
-    expect(packets.afterTool[1]).toBeGreaterThan(0);
-    expect(packets.afterTool[1]).toBeLessThan(1000);
+    expect(traffic.packets[1]?.afterToolMs).toBeGreaterThan(0);
+    expect(traffic.packets[1]?.afterToolMs).toBeLessThan(1);
     expect(JSON.parse(details[1] ?? '')).toMatchObject({ payload: { text: 'hello', step: 0 } });
     expect(notes).toEqual([]);
   });
@@ -38,18 +36,19 @@ describe('the packets of a run', () => {
     const run = await sampleRun();
     const recording = { ...run.recording, packets: run.recording.packets.toReversed() };
 
-    const { packets } = buildRunData({ ...run, recording });
+    const { traffic } = buildRunData({ ...run, recording });
 
-    expect(packets?.from).toEqual([0, 1, 2]);
+    expect(traffic?.packets.map(({ from }) => from)).toEqual(['hub', '0', '1']);
   });
 
   test('that no hub timed stand in their order', async () => {
     const run = await sampleRun();
     const untimed = run.recording.packets.map(({ relayed: _relayed, ...entry }) => entry);
 
-    const { packets } = buildRunData({ ...run, recording: { ...run.recording, packets: untimed } });
+    const { traffic } = buildRunData({ ...run, recording: { ...run.recording, packets: untimed } });
 
-    expect(packets).toMatchObject({ isTimed: false, at: [0, 1000, 2000] });
+    expect(traffic?.isTimed).toBe(false);
+    expect(traffic?.packets.map(({ atMs }) => atMs)).toEqual([0, 1, 2]);
   });
 
   test('are bounded, and say how much is left', async () => {
@@ -65,7 +64,7 @@ describe('the packets of a run', () => {
     const held = data.details.length;
     expect(held).toBeGreaterThan(30);
     expect(held).toBeLessThan(300);
-    expect(data.packets.at).toHaveLength(300);
+    expect(data.traffic.packets).toHaveLength(300);
     expect(data.notes).toEqual([
       expect.stringMatching(/^Contents are those of the first \d+ of 300 packets/),
     ]);

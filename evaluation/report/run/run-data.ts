@@ -1,13 +1,12 @@
-import { FINAL_ANSWER } from '@gaia-mesh/core/contracts/packet.ts';
+import { copyHead } from '@gaia-mesh/core/contracts/packet.ts';
 import { formatWarning } from '@gaia-mesh/core/contracts/warning.ts';
 import { listCaveats, type RecordedPacket, type Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { Timeline } from '@gaia-mesh/core/recording/timeline.ts';
 import { toAttemptId } from '../../questions/question.ts';
 import { count, toOneLine } from '../../terminal/table.ts';
-import type { RunData } from '../page-data.ts';
+import type { RunData, Traffic } from '../page-data.ts';
 import { cutEnd, showAttempt } from '../shown-attempt.ts';
 import type { ArchivedRun } from './archived-run.ts';
-import { type PacketColumns, toPacketColumns } from './packet-columns.ts';
 
 /** Maximum packets of a run on its page, which can draw this many without delay. */
 const MAX_PACKETS = 100_000;
@@ -42,7 +41,7 @@ export function buildRunData(run: ArchivedRun): RunData {
       ? [`The page holds the first ${count(held)} of ${count(all)} ${what}; the archive has them all.`]
       : [];
   const notes = noteLeft('answers', shown.length, results.length);
-  if (recording === null) return { ...common, notes, tasks: [], packets: null, details: [] };
+  if (recording === null) return { ...common, notes, tasks: [], traffic: null, details: [] };
   const entries = sortEntries(recording.packets).slice(0, MAX_PACKETS);
   const documents = Map.groupBy(entries, ({ packet }) => packet.task_id);
   const ids = [...documents.keys()];
@@ -53,7 +52,7 @@ export function buildRunData(run: ArchivedRun): RunData {
       id: toOneLine(id, 256),
       question: readQuestion(documents.get(id)?.find(({ cause }) => cause === null)),
     })),
-    packets: toColumns(recording, entries),
+    traffic: buildTraffic(recording, entries),
     details,
     notes: [
       ...notes,
@@ -74,29 +73,30 @@ function sortEntries(entries: readonly RecordedPacket[]): readonly RecordedPacke
   return entries.toSorted((a, b) => (a.relayed?.arrived_us ?? 0) - (b.relayed?.arrived_us ?? 0));
 }
 
-function toColumns(recording: Recording, entries: readonly RecordedPacket[]): PacketColumns {
-  const { agents } = recording.header;
+function buildTraffic({ header, packets }: Recording, entries: readonly RecordedPacket[]): Traffic {
   const isTimed = entries.every(({ relayed }) => relayed !== undefined);
   const startUs = entries[0]?.relayed?.arrived_us ?? 0;
-  const timeline = new Timeline(recording.packets);
-  return toPacketColumns(
-    agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
-    entries.map((entry, index) => {
+  const timeline = new Timeline(packets);
+  const places = new Map(entries.map(({ packet }, index) => [packet.id, index]));
+  const toMs = (us: number) => Math.round(us) / 1000;
+  return {
+    isTimed,
+    agents: header.agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
+    packets: entries.map((entry, index) => {
       const { packet, cause, relayed, tool_us } = entry;
       const parts = timeline.measurePiece(entry)?.parts;
       return {
-        packet,
-        cause,
-        isFinal: packet.tag === FINAL_ANSWER,
+        ...copyHead(packet),
         bytes: relayed?.bytes ?? 0,
-        at: isTimed && relayed !== undefined ? Math.round(relayed.arrived_us - startUs) : index * 1000,
-        tool: isTimed && cause !== null ? Math.round(tool_us ?? 0) : 0,
+        atMs: isTimed && relayed !== undefined ? toMs(relayed.arrived_us - startUs) : index,
+        cause: cause === null ? undefined : places.get(cause),
+        toolMs: isTimed && cause !== null && tool_us !== undefined ? toMs(tool_us) : undefined,
         // The times to an agent and back are measured together, so that half of the sum counts for each.
-        afterTool: parts === undefined ? 0 : Math.round(parts.encode + (parts.wire + parts.agent) / 2),
+        afterToolMs:
+          parts === undefined ? undefined : toMs(parts.encode + (parts.wire + parts.agent) / 2),
       };
     }),
-    isTimed,
-  );
+  };
 }
 
 function readQuestion(opening: RecordedPacket | undefined): string | null {

@@ -88,15 +88,14 @@ function Cards({ state }: { readonly state: LiveState }) {
       )}
       {packets.length === 0 ? null : (
         <Packets
-          // Dropping old packets moves the index of an opened one, so that the part is built anew.
-          key={packets[0]?.id}
-          packets={state.toColumns()}
+          traffic={{
+            agents: [...agents.values()].filter(({ id }) => id !== 'hub'),
+            packets: [...packets],
+            isTimed: true,
+          }}
           task={task}
           onTask={setTask}
-          load={async (packet) => {
-            const { from, id } = packets[packet] ?? {};
-            return from === undefined || id === undefined ? null : ask('packet', { from, id });
-          }}
+          load={({ from, id }) => ask('packet', { from, id })}
           isLive
         />
       )}

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
-import { type PacketColumns, toPacketColumns } from '../../report/run/packet-columns.ts';
+import type { ShownPacket } from '../../report/page-data.ts';
 import { describeTrouble } from '../../terminal/trouble.ts';
 import type { Answer, QuestionRow } from '../questions.tsx';
 import type { AgentRow } from '../run/agents.tsx';
@@ -24,8 +24,8 @@ export class LiveState {
   /** Milliseconds since the first event. */
   at = 0;
   run: RunEvent<'run_began'> | null = null;
-  /** The last packets. */
-  packets: RunEvent<'packet' | 'broadcast'>[] = [];
+  /** The last packets. Their causes and the times of tools are not known before the end of the run. */
+  packets: ShownPacket[] = [];
   agents = new Map<string, AgentRow>();
   /** The beginnings of the questions, and their ends so far. */
   questions = new Map<string, { readonly text: string; readonly end: Partial<TaskEnd> | null }>();
@@ -79,7 +79,8 @@ export class LiveState {
         break;
       case 'broadcast':
       case 'packet':
-        if (this.packets.push(event) > MAX_PACKETS) this.packets.splice(0, DROPPED_AT_ONCE);
+        this.packets.push({ ...event, atMs: this.runMs });
+        if (this.packets.length > MAX_PACKETS) this.packets.splice(0, DROPPED_AT_ONCE);
         break;
       case 'task_began':
         this.questions.set(event.task_id, { text: event.question, end: null });
@@ -137,22 +138,6 @@ export class LiveState {
   #setAgent(id: string, known: Partial<AgentRow>): void {
     const unknown = { tool: '', status: 'up', packets_rx: 0, bytes_rx: 0, tokens: 0 };
     this.agents.set(id, { ...unknown, id, ...this.agents.get(id), ...known });
-  }
-
-  /** Returns the packets as a page shows them. Their causes and the times of tools are not known before the end of the run. */
-  toColumns(): PacketColumns {
-    const [first] = this.packets;
-    const agents = [...this.agents.values()].filter(({ id }) => id !== 'hub');
-    return toPacketColumns(
-      agents,
-      this.packets.map((packet) => ({
-        packet,
-        isFinal: packet.tag === 'final_answer',
-        bytes: packet.bytes,
-        at: Math.round((packet.time - (first?.time ?? 0)) * 1000),
-      })),
-      true,
-    );
   }
 
   /** Notes the end of a question. A second end, with the verdict of a scorer, is merged into the first. */

@@ -1,33 +1,37 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { PacketColumns } from '../../report/run/packet-columns.ts';
+import type { ShownPacket, Traffic } from '../../report/page-data.ts';
 import { LegendBar } from '../chart.tsx';
-import { formatBytes, formatMs, toLine } from '../format.ts';
-import { Lanes, nameNode } from '../lanes.tsx';
+import { formatBytes, formatMs, nameAgent, toLine } from '../format.ts';
+import { Lanes } from '../lanes.tsx';
 import { Badge, Below, Card, Loaded, Source } from '../parts.tsx';
 import { type Column, createCount, ResultTable } from '../result-table.tsx';
 
 interface PacketsProps {
-  readonly packets: PacketColumns;
+  readonly traffic: Traffic;
   /** The only task whose packets are shown; null for all tasks. */
   readonly task: string | null;
   readonly onTask: (task: string | null) => void;
   /** Loads the content of a packet as JSON. */
-  readonly load: (packet: number) => Promise<string | null>;
+  readonly load: (packet: ShownPacket) => Promise<string | null>;
   /** True while the run goes on: the table then begins with the last packets. */
   readonly isLive?: boolean;
 }
 
 /** The packets of a run: lanes over time with the opened packet beside them, and a table of all packets. */
-export function Packets({ packets, task, onTask, load, isLive = false }: PacketsProps) {
-  const [selected, setSelected] = useState<number | null>(null);
-  const takers = useMemo(() => listTakers(packets), [packets]);
-  const shown = useMemo(() => {
-    const index = task === null ? -1 : packets.tasks.indexOf(task);
-    const all = packets.at.map((_, packet) => packet);
-    return index < 0 ? all : all.filter((packet) => packets.task[packet] === index);
-  }, [packets, task]);
-  const finals = useMemo(() => new Set(packets.final), [packets]);
+export function Packets({ traffic, task, onTask, load, isLive = false }: PacketsProps) {
+  const { agents, packets, isTimed } = traffic;
+  const [selected, setSelected] = useState<ShownPacket | null>(null);
+  const names = useMemo(
+    () => new Map([['hub', 'hub'], ...agents.map((agent) => [agent.id, nameAgent(agent)] as const)]),
+    [agents],
+  );
+  const ends = useMemo(() => listEnds(traffic), [packets]);
+  const shown = useMemo(
+    () => (task === null ? packets : packets.filter(({ task_id }) => task_id === task)),
+    [packets, task],
+  );
   const opened = selected !== null && shown.includes(selected) ? selected : null;
+  const nameNode = (id: string | undefined) => (id === undefined ? 'all' : (names.get(id) ?? toLine(id, 60)));
   return (
     <>
       <Card
@@ -35,7 +39,7 @@ export function Packets({ packets, task, onTask, load, isLive = false }: Packets
         title={task === null ? 'From the document to the answer' : `The packets of ${toLine(task, 60)}`}
         nav="Packets"
         id="packets"
-        about={`${isLive ? 'An' : 'A bar is a tool at work; an'} arrow is a packet going through the hub to the agents that took it up. Open one to read it.${packets.isTimed ? '' : ' No hub timed these packets: they stand in their order.'}`}
+        about={`${isLive ? 'An' : 'A bar is a tool at work; an'} arrow is a packet going through the hub to the agents that took it up. Open one to read it.${isTimed ? '' : ' No hub timed these packets: they stand in their order.'}`}
         tools={
           task === null ? undefined : (
             <button type="button" onClick={() => onTask(null)}>
@@ -45,28 +49,28 @@ export function Packets({ packets, task, onTask, load, isLive = false }: Packets
         }
       >
         <Lanes
-          flow={packets}
+          names={names}
           shown={shown}
-          ends={(packet) => takers[packet] ?? NOBODY}
-          isFinal={(packet) => finals.has(packet)}
+          findEnds={(packet) => ends.get(packet) ?? HUB}
           selected={opened}
           onSelect={setSelected}
         />
       </Card>
       {opened === null ? null : (
         <Inspector
-          packets={packets}
+          traffic={traffic}
           packet={opened}
+          nameNode={nameNode}
           load={load}
-          onClose={() => setSelected(null)}
           onOpen={setSelected}
         />
       )}
-      <Below packets={packets.at.length}>
+      <Below packets={packets.length}>
         <Card title="Packets" id="packet-list">
           <PacketTable
-            packets={packets}
+            traffic={traffic}
             shown={isLive ? shown.toReversed() : shown}
+            nameNode={nameNode}
             selected={opened}
             onSelect={setSelected}
           />
@@ -76,57 +80,62 @@ export function Packets({ packets, task, onTask, load, isLive = false }: Packets
   );
 }
 
-const NOBODY: readonly number[] = [];
+const HUB: readonly string[] = ['hub'];
 
-/** Lists for each packet the nodes that sent a packet because of it, or its recipients if no causes are known. */
-function listTakers({ nodes, cause, from, to }: PacketColumns): readonly (readonly number[])[] {
-  const agents = nodes.map((_, node) => node).slice(1);
-  if (!cause.some((before) => before >= 0))
-    return to.map((node, packet) => (node >= 0 ? [node] : from[packet] === 0 ? agents : NOBODY));
-  const takers: number[][] = cause.map(() => []);
-  for (let packet = 0; packet < cause.length; packet++) {
-    const own = takers[cause[packet] ?? -1];
-    const sender = from[packet] ?? 0;
-    if (own !== undefined && !own.includes(sender)) own.push(sender);
+/**
+ * Finds for each packet the agents that sent a packet because of it, or its recipients if no causes are known. Packets that ended a
+ * task, and those that no agent took up, ended at the hub and are left out.
+ */
+function listEnds({ agents, packets }: Traffic): Map<ShownPacket, readonly string[]> {
+  if (packets.every(({ cause }) => cause === undefined)) {
+    const all = agents.map(({ id }) => id);
+    return new Map(
+      packets.flatMap((packet) => {
+        const to = packet.to === undefined ? (packet.from === 'hub' ? all : []) : [packet.to];
+        return to.length === 0 || packet.tag === 'final_answer' ? [] : [[packet, to] as const];
+      }),
+    );
   }
-  return takers;
+  const ends = new Map<ShownPacket, string[]>();
+  for (const { cause, from } of packets) {
+    const before = packets[cause ?? -1];
+    if (before === undefined || before.tag === 'final_answer') continue;
+    const own = ends.get(before);
+    if (own === undefined) ends.set(before, [from]);
+    else if (!own.includes(from)) own.push(from);
+  }
+  return ends;
 }
 
-function nameType({ types, type }: PacketColumns, packet: number): string {
-  return toLine(types[type[packet] ?? 0] ?? '', 64);
-}
-
-interface InspectorProps extends Pick<PacketsProps, 'packets' | 'load'> {
-  readonly packet: number;
-  readonly onClose: () => void;
-  readonly onOpen: (packet: number) => void;
+interface InspectorProps extends Pick<PacketsProps, 'traffic' | 'load'> {
+  readonly packet: ShownPacket;
+  readonly nameNode: (id: string | undefined) => string;
+  readonly onOpen: (packet: ShownPacket | null) => void;
 }
 
 /** One packet: its content, its cause, and how many of its bytes are not payload. */
-function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
-  const { at, bytes, cause, tool, isTimed, from } = packets;
-  const to = packets.to[packet] ?? -1;
-  const before = cause[packet] ?? -1;
-  const type = nameType(packets, packet);
-  const size = bytes[packet] ?? 0;
+function Inspector({ traffic, packet, nameNode, load, onOpen }: InspectorProps) {
+  const { cause, atMs, toolMs = 0, bytes } = packet;
+  const before = traffic.packets[cause ?? -1];
+  const type = toLine(packet.type, 64);
   return (
     <Card
       size="side"
       title={type}
       tools={
-        <button type="button" class="quiet" onClick={onClose}>
+        <button type="button" class="quiet" onClick={() => onOpen(null)}>
           Close
         </button>
       }
       about={
         <>
-          {`${nameNode(packets, from[packet] ?? 0)} → ${to < 0 ? 'all' : nameNode(packets, to)}`}
-          {isTimed ? `, at ${formatMs((at[packet] ?? 0) / 1000)}` : ''}
-          {(tool[packet] ?? 0) > 0 ? `, ${formatMs((tool[packet] ?? 0) / 1000)} in its tool` : ''}
-          {before < 0 ? '.' : ', because of '}
-          {before < 0 ? null : (
+          {`${nameNode(packet.from)} → ${nameNode(packet.to)}`}
+          {traffic.isTimed ? `, at ${formatMs(atMs)}` : ''}
+          {toolMs > 0 ? `, ${formatMs(toolMs)} in its tool` : ''}
+          {before === undefined ? '.' : ', because of '}
+          {before === undefined ? null : (
             <button type="button" class="quiet" onClick={() => onOpen(before)}>
-              {nameType(packets, before)}
+              {toLine(before.type, 64)}
             </button>
           )}
         </>
@@ -139,7 +148,7 @@ function Inspector({ packets, packet, load, onClose, onOpen }: InspectorProps) {
         missing="The contents of this packet are not here; the archive has them."
         show={(text) => (
           <>
-            <SizeBar bytes={size} text={text} />
+            <SizeBar bytes={bytes} text={text} />
             <Source text={text} label={`Packet ${type}`} />
           </>
         )}
@@ -178,46 +187,41 @@ function measurePayload(text: string): number | null {
   }
 }
 
-interface PacketTableProps extends Pick<PacketsProps, 'packets'> {
-  readonly shown: readonly number[];
-  readonly selected: number | null;
-  readonly onSelect: (packet: number | null) => void;
+interface PacketTableProps extends Pick<InspectorProps, 'traffic' | 'nameNode'> {
+  readonly shown: readonly ShownPacket[];
+  readonly selected: ShownPacket | null;
+  readonly onSelect: (packet: ShownPacket | null) => void;
 }
 
-function PacketTable({ packets, shown, selected, onSelect }: PacketTableProps) {
-  const { cause, at, isTimed, tool, task, tasks } = packets;
-  const finals = new Set(packets.final);
-  const columns: Column<number>[] = [
+function PacketTable({ traffic, shown, nameNode, selected, onSelect }: PacketTableProps) {
+  const { packets, isTimed } = traffic;
+  const hasTasks = packets.some(({ task_id }) => task_id !== packets[0]?.task_id);
+  const columns: Column<ShownPacket>[] = [
     {
       header: 'packet',
-      value: (packet) => nameType(packets, packet),
-      cell: (packet) => (
+      value: ({ type }) => toLine(type, 64),
+      cell: ({ type, tag }) => (
         <>
-          {nameType(packets, packet)}
-          {finals.has(packet) ? <Badge tone="good">final answer</Badge> : null}
+          {toLine(type, 64)}
+          {tag === 'final_answer' ? <Badge tone="good">final answer</Badge> : null}
         </>
       ),
     },
-    { header: 'from', value: (packet) => nameNode(packets, packets.from[packet] ?? 0) },
-    {
-      header: 'to',
-      isWide: true,
-      value: (packet) =>
-        (packets.to[packet] ?? -1) < 0 ? 'all' : nameNode(packets, packets.to[packet] ?? 0),
-    },
+    { header: 'from', value: ({ from }) => nameNode(from) },
+    { header: 'to', isWide: true, value: ({ to }) => nameNode(to) },
     {
       header: 'at',
       isNumber: true,
-      value: (packet) => (isTimed ? (at[packet] ?? 0) / 1000 : null),
+      value: ({ atMs }) => (isTimed ? atMs : null),
       format: formatMs,
       explain: 'When the hub had it, since the first packet.',
     },
-    createCount('bytes', (packet) => packets.bytes[packet] ?? 0, 'Its frame, as the sender wrote it.'),
+    createCount('bytes', ({ bytes }) => bytes, 'Its frame, as the sender wrote it.'),
     {
       header: 'in the tool',
       isNumber: true,
       isWide: true,
-      value: (packet) => ((tool[packet] ?? 0) > 0 ? (tool[packet] ?? 0) / 1000 : null),
+      value: ({ toolMs = 0 }) => toolMs || null,
       format: formatMs,
       explain: 'By the agent’s own clock.',
     },
@@ -225,10 +229,9 @@ function PacketTable({ packets, shown, selected, onSelect }: PacketTableProps) {
       header: 'in the mesh',
       isNumber: true,
       isWide: true,
-      value: (packet) => {
-        const before = cause[packet] ?? -1;
-        if (!isTimed || before < 0) return null;
-        return ((at[packet] ?? 0) - (at[before] ?? 0) - (tool[packet] ?? 0)) / 1000;
+      value: ({ atMs, toolMs = 0, cause }) => {
+        const before = packets[cause ?? -1];
+        return isTimed && before !== undefined ? atMs - before.atMs - toolMs : null;
       },
       format: formatMs,
       explain: 'From the arrival of its cause until its own, without the tool.',
@@ -236,16 +239,12 @@ function PacketTable({ packets, shown, selected, onSelect }: PacketTableProps) {
     {
       ...createCount(
         'tokens',
-        (packet) => packets.tokens[packet] || null,
+        ({ token_used }) => token_used || null,
         'Tokens that its sender reported with it.',
       ),
       isWide: true,
     },
-    {
-      header: 'task',
-      isWide: true,
-      value: (packet) => (tasks.length > 1 ? toLine(tasks[task[packet] ?? 0] ?? '', 60) : null),
-    },
+    { header: 'task', isWide: true, value: ({ task_id }) => (hasTasks ? toLine(task_id, 60) : null) },
   ];
   return (
     <ResultTable

@@ -12,7 +12,7 @@ import { Packets } from './packets.tsx';
 
 /** The page of a run: its answer, its packets, and its time and bytes by purpose. */
 export function RunPage({ run }: { readonly run: RunData }) {
-  const { metrics, made, warnings, notes, packets } = run;
+  const { metrics, made, warnings, notes, traffic } = run;
   const [task, setTask] = useState<string | null>(null);
   const questions = useMemo(() => listQuestions(run), [run]);
   const logs = new Map(run.logs.agents.map(({ id, text }) => [id, text]));
@@ -55,17 +55,17 @@ export function RunPage({ run }: { readonly run: RunData }) {
             onOpen={setTask}
           />
         )}
-        {packets === null ? (
+        {traffic === null ? (
           <Card
             title="From the document to the answer"
             about="This run was too long to be recorded, so there are no packets to look into."
           />
         ) : (
           <Packets
-            packets={packets}
+            traffic={traffic}
             task={task}
             onTask={setTask}
-            load={async (packet) => readDetails(run, packet)}
+            load={async (packet) => readDetails(run, traffic.packets.indexOf(packet))}
           />
         )}
         {metrics.tasks > 1
@@ -75,7 +75,7 @@ export function RunPage({ run }: { readonly run: RunData }) {
                 <Trace text={text} />
               </Card>
             ))}
-        <Below packets={packets?.at.length ?? 0}>
+        <Below packets={traffic?.packets.length ?? 0}>
           <TimeCard metrics={metrics} />
           <ByteBridge metrics={metrics} />
           {metrics.tasks > 1 ? <HopsCard metrics={metrics} /> : null}

@@ -32,11 +32,11 @@ describe('report', () => {
     // A page that is passed on names no folder of the machine.
     expect(run.made.command).toMatch(/^npm run bench -- --port-base auto(?: --[\w-]+(?: [^/]\S*)?)*$/);
     expect(run.metrics).toMatchObject({ run_id: metrics.run_id, answer: metrics.answer });
-    const { packets } = run;
-    expect(packets.at).toHaveLength(metrics.ledger.total.packets);
+    const { packets } = run.traffic;
+    expect(packets).toHaveLength(metrics.ledger.total.packets);
     expect(JSON.parse(details.at(-1))).toMatchObject({ payload: { answer: metrics.answer } });
-    expect(packets.final).toEqual([packets.at.length - 1]);
-    expect(packets.at.at(-1) / 1000).toBeCloseTo((metrics.time_us?.total ?? 0) / 1000, 0);
+    expect(packets.at(-1).tag).toBe('final_answer');
+    expect(packets.at(-1).atMs).toBeCloseTo((metrics.time_us?.total ?? 0) / 1000, 0);
   });
 
   test.each([
