@@ -7,8 +7,8 @@ type Cell = string | number | boolean | null | undefined;
  * A column of a table, described once for all outputs: the terminal, Markdown pages, CSV files and the viewer.
  */
 export interface Column<Row> {
-  /** Its name in CSV files and data, with the unit last: `first_ms`. */
-  readonly key: string;
+  /** Its name in CSV files and data, with the unit last: `first_ms`. By default, it is the heading. */
+  readonly key?: string;
   /** Heading for people. A column without one is in CSV files and data alone. */
   readonly header?: string | undefined;
   /** Returns the figure in full precision. */
@@ -44,7 +44,7 @@ export function formatColumnsMarkdown<Row>(columns: readonly Column<Row>[], rows
 /** Formats a table as CSV: all columns by their keys, with figures in full precision. */
 export function formatColumnsCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const lines = rows.map((row) => columns.map(({ value }) => formatCsvCell(value(row))));
-  return `${[columns.map(({ key }) => formatCsvCell(key)), ...lines].map((line) => line.join(',')).join('\n')}\n`;
+  return `${[columns.map(({ key, header }) => formatCsvCell(key ?? header)), ...lines].map((line) => line.join(',')).join('\n')}\n`;
 }
 
 /** Explains the columns for the reader of the table: `header: bytes that are not payload. p50, p99: microseconds.` */

@@ -6,7 +6,7 @@ import { ComparisonPage } from './comparison/comparison-page.tsx';
 import { formatCounted, formatDate, showHidden, toLine } from './format.ts';
 import { LivePage } from './live/live-page.tsx';
 import { Notes, Title } from './parts.tsx';
-import { type Column, ResultTable, Verdict } from './result-table.tsx';
+import { type Column, ResultTable } from './result-table.tsx';
 import { RunPage } from './run/run-page.tsx';
 import { TeamsPage } from './teams/teams-page.tsx';
 
@@ -126,29 +126,23 @@ function describeItems(items: readonly Item[]): string {
 /** The list of the results in a folder, each with a link to its page. */
 function FolderPage({ page }: { readonly page: FolderPlace }) {
   const { items, left, title } = page;
+  const nameItem = ({ question, place }: Item) => toLine(question === '' ? place : question, 200);
   const columns: Column<Item>[] = [
     {
       header: 'question',
       isText: true,
-      value: ({ question, place }) => toLine(question === '' ? place : question, 200),
-      cell: ({ id, question, place }) => (
-        <a href={`item/${id}/`}>{toLine(question === '' ? place : question, 200)}</a>
-      ),
+      value: nameItem,
+      cell: (item) => <a href={`item/${item.id}/`}>{nameItem(item)}</a>,
     },
+    { header: 'verdict', value: ({ verdict }) => verdict },
+    { header: 'answer', isText: true, value: ({ answer }) => answer },
+    { header: 'kind', isText: true, value: ({ kind, setting }) => `${kind}: ${setting}`, rank: 1 },
     {
-      header: 'verdict',
-      value: ({ verdict }) => verdict,
-      cell: ({ verdict }) => <Verdict word={verdict} />,
+      header: 'when',
+      value: ({ modifiedMs }) => new Date(modifiedMs).toISOString(),
+      format: ({ modifiedMs }) => formatDate(modifiedMs),
     },
-    { header: 'answer', isText: true, value: ({ answer }) => toLine(answer, 200) },
-    {
-      header: 'kind',
-      isWide: true,
-      isText: true,
-      value: ({ kind, setting }) => toLine(`${kind}: ${setting}`, 160),
-    },
-    { header: 'when', value: ({ modifiedMs }) => modifiedMs, format: formatDate },
-    { header: 'file', isWide: true, isText: true, value: ({ place }) => toLine(place, 200) },
+    { header: 'file', isText: true, value: ({ place }) => place, rank: 1 },
   ];
   return (
     <>

@@ -5,7 +5,7 @@ import { count, formatDecimals, formatPercent } from '../terminal/table.ts';
 import { Forest, ForestAxis } from './chart.tsx';
 import { toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
-import { type Column, ResultTable } from './result-table.tsx';
+import { type Column, createFigure, ResultTable } from './result-table.tsx';
 
 type Message = BlameFile['messages'][number];
 type Effect = Message['again'];
@@ -120,29 +120,28 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
       explain:
         'Dot: with all messages up to this one as they were; line: 95 % interval. Dotted: if the question is asked again from the start. The chance falls at the message that made the answer wrong.',
     },
-    { header: 'type', isWide: true, value: ({ type }) => toLine(type, 60) },
+    { header: 'type', value: ({ type }) => toLine(type, 60), rank: 1 },
+    createFigure(
+      'right',
+      ({ chance }) => chance,
+      formatPercent,
+      'the chance of a right answer once all messages up to this one are as they were',
+    ),
+    createFigure(
+      'said again',
+      ({ again }) => again.chance,
+      formatPercent,
+      'the chance where its sender speaks again instead',
+    ),
+    { header: 'change and interval', value: ({ again }) => formatEffect(again), rank: 1 },
     {
-      header: 'right',
-      isNumber: true,
-      value: ({ chance }) => chance,
-      format: formatPercent,
-      explain: 'The chance of a right answer once all messages up to this one are as they were.',
-    },
-    {
-      header: 'said again',
-      isNumber: true,
-      value: ({ again }) => again.chance,
-      format: formatPercent,
-      explain: 'The chance where its sender speaks again instead.',
-    },
-    { header: 'change and interval', isWide: true, value: ({ again }) => formatEffect(again) },
-    {
-      header: 'truth',
-      isNumber: true,
-      isWide: true,
-      value: ({ replaced }) => replaced.truth?.chance ?? null,
-      format: formatPercent,
-      explain: 'The chance with the true answer in its place.',
+      ...createFigure<Message>(
+        'truth',
+        ({ replaced }) => replaced.truth?.chance ?? null,
+        formatPercent,
+        'the chance with the true answer in its place',
+      ),
+      rank: 1,
     },
   ];
   return (

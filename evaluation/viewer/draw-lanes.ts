@@ -264,7 +264,9 @@ function drawPackets(
       x,
       reach: [lane, ...targets].map(toY),
       // The name of the last packet stands at the head of its arrow, where no other name of its chain stands.
-      y: (isFinal ? toY(target) + laneHeight / 2 : toY(lane) + (Math.sign(target - lane) * laneHeight) / 2) + 4,
+      y:
+        (isFinal ? toY(target) + laneHeight / 2 : toY(lane) + (Math.sign(target - lane) * laneHeight) / 2) +
+        4,
       color: isTaken && !isSelected ? ink.muted : color,
     });
   }

@@ -45,6 +45,11 @@ export function showHidden(text: string): string {
   );
 }
 
+/** Makes a sentence of a phrase, such as the explanation of a column. */
+export function toSentence(phrase: string): string {
+  return `${phrase.charAt(0).toUpperCase()}${phrase.slice(1)}${phrase.endsWith('.') ? '' : '.'}`;
+}
+
 /** Names an agent by its id and its tool, which are one word where a tool has an agent of its own. */
 export function nameAgent({ id, tool }: { readonly id: string; readonly tool: string }): string {
   return toLine(id === tool ? id : `${id} ${tool}`, 60);

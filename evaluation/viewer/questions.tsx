@@ -5,7 +5,7 @@ import { splitSteps } from '../results/failures/trace-steps.ts';
 import { formatDecimals } from '../terminal/table.ts';
 import { formatBytes, formatCounted, formatMs, showHidden, toLine } from './format.ts';
 import { Card, Loaded, Select, Trace } from './parts.tsx';
-import { type Column, createCount, ResultTable, Verdict } from './result-table.tsx';
+import { type Column, createFigure, ResultTable, Verdict } from './result-table.tsx';
 
 type Use = { readonly [Key in keyof ShownAttempt['use']]: number | null };
 
@@ -97,7 +97,7 @@ export function QuestionsCard(props: QuestionsCardProps) {
       value: ({ question, id, about: kind = '' }) => `${toLine(question, 300)} ${id} ${kind}`,
       cell: ({ question, id }) => toLine(question || id, 160),
     },
-    { header: 'about', isWide: true, isText: true, value: ({ about: kind }) => kind ?? null },
+    { header: 'about', isText: true, value: ({ about: kind }) => kind, rank: 1 },
     ...teams.map((team, index): Column<QuestionRow> => {
       const word = ({ answers }: QuestionRow) => judge(answers[index]);
       return {
@@ -144,31 +144,37 @@ const ANSWER_COLUMNS: readonly Column<QuestionRow>[] = [
   { header: 'true answer', isText: true, value: ({ truth }) => truth },
   {
     header: 'F1',
-    isNumber: true,
-    isWide: true,
-    value: ({ answers: [own] }) => own?.f1 ?? null,
-    format: (f1) => f1.toFixed(2),
+    value: ({ answers: [own] }) => own?.f1,
+    digits: 2,
     explain: 'Words that the answer shares with the true one, 0 to 1, as SQuAD counts them.',
+    rank: 1,
   },
-  createUse('tokens', 'Tokens that models’ servers counted or packets reported, whichever are more.'),
-  createUse('packets', 'Packets of agents that the hub received and passed on.'),
-  createUse('bytes', 'Frames that the hub read and wrote for the question, copies included.'),
   {
-    header: 'time',
-    isNumber: true,
-    value: ({ answers: [own] }) => (own?.use?.seconds == null ? null : own.use.seconds * 1000),
-    format: formatMs,
-    explain: 'From the broadcast of the document to the final answer, by the hub’s clock.',
+    header: 'tokens',
+    value: ({ answers: [own] }) => own?.use?.tokens,
+    explain: 'Tokens that models’ servers counted or packets reported, whichever are more.',
+    rank: 1,
   },
-  { header: 'task', isWide: true, isText: true, value: ({ id }) => toLine(id, 80) },
+  {
+    header: 'packets',
+    value: ({ answers: [own] }) => own?.use?.packets,
+    explain: 'Packets of agents that the hub received and passed on.',
+    rank: 1,
+  },
+  {
+    header: 'bytes',
+    value: ({ answers: [own] }) => own?.use?.bytes,
+    explain: 'Frames that the hub read and wrote for the question, copies included.',
+    rank: 1,
+  },
+  createFigure(
+    'time',
+    ({ answers: [own] }) => (own?.use?.seconds == null ? null : own.use.seconds * 1000),
+    formatMs,
+    'From the broadcast of the document to the final answer, by the hub’s clock.',
+  ),
+  { header: 'task', isText: true, value: ({ id }) => toLine(id, 80), rank: 1 },
 ];
-
-function createUse(key: 'tokens' | 'packets' | 'bytes', explain: string): Column<QuestionRow> {
-  return {
-    ...createCount(key, ({ answers: [own] }: QuestionRow) => own?.use?.[key] ?? null, explain),
-    isWide: true,
-  };
-}
 
 function QuestionDetail({
   row,

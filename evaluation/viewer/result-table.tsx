@@ -7,39 +7,37 @@ import {
   type Column as WordedColumn,
 } from '../terminal/columns.ts';
 import { count } from '../terminal/table.ts';
-import { showHidden, UNKNOWN } from './format.ts';
+import { showHidden, toLine, toSentence, UNKNOWN } from './format.ts';
 import { Badge, CopyButton, type Tone } from './parts.tsx';
 
-type Value = string | number | null;
-
-interface ColumnFacts<Row> {
-  readonly header: string;
-  readonly value: (row: Row) => Value;
-  readonly format?: ((value: number) => string) | undefined;
-  /** A drawing in place of the value. */
+/**
+ * A column as all outputs have it, and what only a page draws. A page needs no key, and a phone leaves out columns with a rank. Every
+ * column of figures is explained; a column whose name ends in `verdict` has badges.
+ */
+export interface Column<Row> extends WordedColumn<Row> {
+  /** A drawing in place of the figure. */
   readonly cell?: ((row: Row) => ComponentChildren) | undefined;
   /** A drawing in the heading, such as an axis. */
   readonly axis?: ComponentChildren;
-  /** True if the column is left out on a phone. */
-  readonly isWide?: boolean | undefined;
   /** True for a column of long texts, whose lines may break. */
   readonly isText?: boolean | undefined;
 }
 
-/** A column. `explain` says what it means, its unit and how it was measured; every column of figures must have it. */
-export type Column<Row> = ColumnFacts<Row> &
-  (
-    | { readonly isNumber?: false | undefined; readonly explain?: string | undefined }
-    | { readonly isNumber: true; readonly explain: string }
-  );
+/** A column of a table with rows, in which it has a value. */
+type ShownColumn<Row> = Column<Row> & { readonly header: string; readonly isNumber: boolean };
 
-/** Creates a column of whole numbers: packets, bytes, tokens and the like. */
-export function createCount<Row>(
+/** Creates a column of figures in another format than that of whole numbers. */
+export function createFigure<Row>(
   header: string,
   value: (row: Row) => number | null,
+  format: (value: number) => string,
   explain: string,
-): Column<Row> & { readonly isNumber: true } {
-  return { header, value, explain, isNumber: true, format: count };
+): Column<Row> {
+  const formatKnown = (row: Row) => {
+    const own = value(row);
+    return own === null ? UNKNOWN : format(own);
+  };
+  return { header, value, explain, format: formatKnown };
 }
 
 interface ResultTableProps<Row> {
@@ -67,15 +65,7 @@ const MANY_ROWS = 12;
 /** A table that can be sorted, filtered and copied. */
 export function ResultTable<Row>(props: ResultTableProps<Row>) {
   const { label, rows, tools, atFirst = ROWS_AT_FIRST } = props;
-  // A column without a value in any row is left out.
-  const columns = useMemo(
-    () =>
-      props.columns.filter(
-        ({ value, cell }) =>
-          cell !== undefined || rows.length === 0 || rows.some((row) => value(row) !== null),
-      ),
-    [props.columns, rows],
-  );
+  const columns = useMemo(() => listShown(props.columns, rows), [props.columns, rows]);
   const { hasFilter = rows.length > MANY_ROWS } = props;
   const [sorted, setSorted] = useState<{ column: number; isDown: boolean } | null>(null);
   const [words, setWords] = useState('');
@@ -159,11 +149,11 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
             Columns
           </button>
         )}
-        <CopyButton label="CSV" what={`of ${label}`} text={() => formatColumnsCsv(word(columns), found)} />
+        <CopyButton label="CSV" what={`of ${label}`} text={() => formatColumnsCsv(columns, found)} />
         <CopyButton
           label="Markdown"
           what={`of ${label}`}
-          text={() => formatColumnsMarkdown(word(columns), found)}
+          text={() => formatColumnsMarkdown(columns, found)}
         />
       </p>
       {isExplained ? (
@@ -171,7 +161,7 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
           {explained.map(({ header, explain }) => (
             <div key={header}>
               <dt>{showHidden(header)}</dt>
-              <dd>{showHidden(explain ?? '')}</dd>
+              <dd>{toSentence(explain ?? '')}</dd>
             </div>
           ))}
         </dl>
@@ -180,8 +170,25 @@ export function ResultTable<Row>(props: ResultTableProps<Row>) {
   );
 }
 
+/** Lists the columns with a heading and a value in any row. Texts are formatted for a page, where their lines may be longer. */
+function listShown<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): ShownColumn<Row>[] {
+  return columns.flatMap((column) => {
+    const { header, value, format, cell, isText = false } = column;
+    const known = rows.find((row) => value(row) != null);
+    if (header === undefined || (known === undefined && cell === undefined && rows.length > 0)) return [];
+    const formatShown = (row: Row) => {
+      const own = value(row);
+      return format === undefined && typeof own === 'string'
+        ? toLine(own, isText ? 400 : 60)
+        : showHidden(formatCell(column, row));
+    };
+    const isNumber = known !== undefined && typeof value(known) === 'number';
+    return [{ ...column, header, isNumber, format: formatShown }];
+  });
+}
+
 interface HeadingProps<Row> {
-  readonly column: Column<Row>;
+  readonly column: ShownColumn<Row>;
   readonly state: 'ascending' | 'descending' | 'none';
   readonly onSort: (() => void) | undefined;
 }
@@ -190,7 +197,7 @@ function Heading<Row>({ column, state, onSort }: HeadingProps<Row>) {
   const { header, explain, axis } = column;
   const name = showHidden(header);
   return (
-    <th scope="col" class={nameClass(column)} aria-sort={state} title={explain}>
+    <th scope="col" class={nameClass(column)} aria-sort={state} title={explain && toSentence(explain)}>
       {onSort === undefined || name === '' ? (
         name
       ) : (
@@ -205,6 +212,7 @@ function Heading<Row>({ column, state, onSort }: HeadingProps<Row>) {
 }
 
 interface RowsProps<Row> extends ResultTableProps<Row> {
+  readonly columns: readonly ShownColumn<Row>[];
   readonly body: RefObject<HTMLTableSectionElement | null>;
 }
 
@@ -239,16 +247,16 @@ function Rows<Row>({ rows, columns, onOpen, opened, detail, body }: RowsProps<Ro
 
 interface CellProps<Row> {
   readonly row: Row;
-  readonly column: Column<Row>;
+  readonly column: ShownColumn<Row>;
   readonly isHead: boolean;
   readonly isOpen: boolean;
   readonly onOpen: (() => void) | undefined;
 }
 
 function Cell<Row>({ row, column, isHead, isOpen, onOpen }: CellProps<Row>) {
-  const drawn = column.cell?.(row);
-  const shown =
-    drawn === undefined || typeof drawn === 'string' ? showHidden(formatValue(column, row)) : drawn;
+  const { key, header, cell } = column;
+  const text = formatCell(column, row);
+  const shown = cell?.(row) ?? ((key ?? header).endsWith('verdict') ? <Verdict word={text} /> : text);
   if (!isHead) return <td class={nameClass(column)}>{shown}</td>;
   return (
     <th scope="row" class={nameClass(column)}>
@@ -263,50 +271,34 @@ function Cell<Row>({ row, column, isHead, isOpen, onOpen }: CellProps<Row>) {
   );
 }
 
-function nameClass<Row>({ isNumber, isWide, isText }: Column<Row>): string | undefined {
-  const names = [isNumber ? 'number' : '', isWide ? 'wide-only' : '', isText ? 'text' : ''].filter(Boolean);
-  return names.length === 0 ? undefined : names.join(' ');
+function nameClass<Row>({ isNumber, rank, isText }: ShownColumn<Row>): string | undefined {
+  const names = [isNumber ? 'number' : '', rank === undefined ? '' : 'wide-only', isText ? 'text' : ''];
+  return names.filter(Boolean).join(' ') || undefined;
 }
 
-function formatValue<Row>({ value, format = String, cell }: Column<Row>, row: Row): string {
-  const drawn = cell?.(row);
-  if (typeof drawn === 'string') return drawn;
-  const own = value(row);
-  return own === null ? UNKNOWN : typeof own === 'number' ? format(own) : own;
-}
-
-/** Converts columns of the page to those of other outputs, with their headings as keys. */
-function word<Row>(columns: readonly Column<Row>[]): WordedColumn<Row>[] {
-  return columns.map((column) => ({
-    key: column.header,
-    header: column.header,
-    value: column.value,
-    format: (row) => formatValue(column, row),
-  }));
-}
-
-function filterRows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], words: string): Row[] {
+function filterRows<Row>(rows: readonly Row[], columns: readonly ShownColumn<Row>[], words: string): Row[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return [...rows];
   return rows.filter((row) => {
-    const text = columns
-      .map(({ value }) => value(row) ?? '')
-      .join(' ')
-      .toLowerCase();
+    const texts = columns.map((column) => {
+      const value = column.value(row) ?? '';
+      return typeof value === 'number' ? value : `${value} ${formatCell(column, row)}`;
+    });
+    const text = texts.join(' ').toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
 }
 
 function sortRows<Row>(
   rows: Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly ShownColumn<Row>[],
   sorted: { readonly column: number; readonly isDown: boolean } | null,
 ): Row[] {
   const column = sorted === null ? undefined : columns[sorted.column];
   if (column === undefined) return rows;
   const way = sorted?.isDown === true ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [one, other] = [column.value(a), column.value(b)];
+    const [one = null, other = null] = [column.value(a), column.value(b)];
     // Unknown values stand last, whatever the order.
     if (one === null || other === null) return Number(one === null) - Number(other === null);
     const order =
@@ -343,33 +335,4 @@ export function readTone(verdict: string): Tone {
 /** Draws a verdict in its colour. */
 export function Verdict({ word }: { readonly word: string }) {
   return word === '' ? null : <Badge tone={readTone(word)}>{word}</Badge>;
-}
-
-/** Converts columns of other outputs to columns of the page; verdicts get badges. */
-export function toPageColumns<Row>(
-  columns: readonly WordedColumn<Row>[],
-  rows: readonly Row[],
-): Column<Row>[] {
-  return columns.flatMap((column) => {
-    const { key, header, explain, rank, value } = column;
-    if (header === undefined) return [];
-    const word = (row: Row) => formatCell(column, row);
-    const values = rows.map(value).filter((cell) => cell !== null && cell !== undefined);
-    // A column that is unknown in every row would be a column of dashes.
-    if (values.length === 0 && rows.length > 0) return [];
-    const isNumber = values.every((cell) => typeof cell === 'number');
-    return [
-      {
-        header,
-        isNumber: isNumber as true,
-        explain: explain === undefined ? '' : `${explain.charAt(0).toUpperCase()}${explain.slice(1)}.`,
-        isWide: rank !== undefined,
-        value: (row) => {
-          const cell = value(row);
-          return typeof cell === 'number' ? cell : isNumber ? null : word(row);
-        },
-        cell: key.endsWith('verdict') ? (row) => <Verdict word={word(row)} /> : word,
-      },
-    ];
-  });
 }

@@ -90,10 +90,9 @@ function buildTraffic({ header, packets }: Recording, entries: readonly Recorded
         bytes: relayed?.bytes ?? 0,
         atMs: isTimed && relayed !== undefined ? toMs(relayed.arrived_us - startUs) : index,
         cause: cause === null ? undefined : places.get(cause),
-        toolMs: isTimed && cause !== null && tool_us !== undefined ? toMs(tool_us) : undefined,
+        toolMs: isTimed && cause !== null && tool_us !== null ? toMs(tool_us) : undefined,
         // The times to an agent and back are measured together, so that half of the sum counts for each.
-        afterToolMs:
-          parts === undefined ? undefined : toMs(parts.encode + (parts.wire + parts.agent) / 2),
+        afterToolMs: parts === undefined ? undefined : toMs(parts.encode + (parts.wire + parts.agent) / 2),
       };
     }),
   };

@@ -22,8 +22,9 @@ import {
 import { buildStackTables } from '../../compare/stacks/figures/stack-columns.ts';
 import { count } from '../../terminal/table.ts';
 import { Bar, Forest, ForestAxis, Legend } from '../chart.tsx';
+import { toSentence } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
-import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
+import { type Column, createFigure, ResultTable, readTone } from '../result-table.tsx';
 import { BYTE_PARTS } from '../run/run-page.tsx';
 import { LoadCard } from './load-curves.tsx';
 import { SamplesCard } from './samples.tsx';
@@ -53,7 +54,7 @@ export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
       <Notes
         texts={[
           ...file.warnings.map((warning) => `Warning: ${warning}.`),
-          ...listAbsences(file).map(beginSentence),
+          ...listAbsences(file).map(toSentence),
         ]}
       />
       <div class="grid">
@@ -68,10 +69,6 @@ export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
   );
 }
 
-function beginSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
 const METRICS: readonly Metric[] = ['time', 'cpu', 'saturated', 'first'];
 
 /** A table with a forest plot of every arm against the baseline. The band is the interval of the baseline against itself. */
@@ -81,16 +78,16 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
   const metric = metrics[chosen] ?? 'time';
   const rows = listVerdictRows(file);
   const judged = createVerdictColumns(metric);
-  const columns = toPageColumns(
-    [
-      createNameColumn(file.kind === 'adapters' ? 'adapter' : 'stack'),
-      // The verdict stands beside the name, where a phone shows it without scrolling.
-      ...judged.slice(-1),
-      { ...bytesRatio, header: 'bytes ×', rank: 1 },
-      ...judged.slice(0, -1),
-    ],
-    rows,
-  );
+  const [ratio, ...others] = judged.slice(0, -1);
+  const columns = [
+    createNameColumn(file.kind === 'adapters' ? 'adapter' : 'stack'),
+    // The verdict stands beside the name, where a phone shows it without scrolling.
+    ...judged.slice(-1),
+    { ...bytesRatio, header: 'bytes ×', rank: 1 },
+    ...(ratio === undefined ? [] : [ratio]),
+    createForestColumn(rows, metric, file.margin),
+    ...others,
+  ];
   const open = describeOpen(file);
   return (
     <Card
@@ -109,11 +106,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
         )
       }
     >
-      <ResultTable
-        label={`Verdicts on ${METRIC_NAMES[metric]}`}
-        rows={rows}
-        columns={columns.toSpliced(4, 0, createForestColumn(rows, metric, file.margin))}
-      />
+      <ResultTable label={`Verdicts on ${METRIC_NAMES[metric]}`} rows={rows} columns={columns} />
       {open === null ? null : (
         <p class="about">
           <Prose text={open} />
@@ -252,13 +245,12 @@ function ArmBytesCard({ file }: { readonly file: TrafficComparison }) {
   const title = `What the bytes${each} are for`;
   const columns: Column<Row>[] = [
     { header: 'arm', value: ({ arm }) => formatName(arm.name) },
-    {
-      header: isWhole ? 'bytes' : 'beyond the payload',
-      isNumber: true,
-      value: ({ parts }) => parts.reduce((sum, { value }) => sum + value, 0),
-      format: isWhole ? count : formatSigned,
-      explain: 'Exact bytes, counted where they are written.',
-    },
+    createFigure(
+      isWhole ? 'bytes' : 'beyond the payload',
+      ({ parts }) => parts.reduce((sum, { value }) => sum + value, 0),
+      isWhole ? count : formatSigned,
+      'exact bytes, counted where they are written',
+    ),
     {
       header: 'by what they are for',
       value: () => '',
@@ -306,7 +298,7 @@ function FiguresCard({ sections }: { readonly sections: readonly Section[] }) {
                   key={place}
                   label={tables.length === 1 ? heading : `${heading} ${place + 1}`}
                   rows={rows}
-                  columns={toPageColumns(columns, rows)}
+                  columns={columns}
                 />
               )),
             )}

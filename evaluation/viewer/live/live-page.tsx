@@ -7,7 +7,7 @@ import { count } from '../../terminal/table.ts';
 import { formatBytes, formatMs, toLine, UNKNOWN } from '../format.ts';
 import { Card, type Fact, Facts, Notes, Title } from '../parts.tsx';
 import { judgeAnswer, QuestionsCard } from '../questions.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
+import { type Column, createFigure, ResultTable } from '../result-table.tsx';
 import { AgentsCard } from '../run/agents.tsx';
 import { Packets } from '../run/packets.tsx';
 import { LiveState } from './state.ts';
@@ -223,13 +223,13 @@ type WorkerState = NonNullable<LiveState['workers']>[number];
 function WorkersCard({ workers }: { readonly workers: readonly WorkerState[] }) {
   const columns: Column<WorkerState>[] = [
     { header: 'worker', isText: true, value: ({ id }) => toLine(id, 60) },
-    createCount('slots', ({ slots }) => slots, 'Questions that it answers at once.'),
-    createCount('running', ({ running }) => running, 'Questions that it is answering.'),
-    createCount(
-      'finished',
-      ({ done }) => done,
-      'Questions that it has answered since it started, of all batches.',
-    ),
+    { header: 'slots', value: ({ slots }) => slots, explain: 'questions that it answers at once' },
+    { header: 'running', value: ({ running }) => running, explain: 'questions that it is answering' },
+    {
+      header: 'finished',
+      value: ({ done }) => done,
+      explain: 'questions that it has answered since it started, of all batches',
+    },
   ];
   return (
     <Card title="Workers" id="workers" nav="Workers">
@@ -259,15 +259,14 @@ function ArmsCard({ arms }: Pick<LiveState, 'arms'>) {
   }));
   const columns: Column<(typeof rows)[number]>[] = [
     { header: 'arm', value: ({ name }) => toLine(name, 80) },
-    createCount('samples', (arm) => arm.count, 'Invocations that are over.'),
-    {
-      header: 'median',
-      isNumber: true,
-      value: ({ median }) => median,
-      format: formatMs,
-      explain: 'Time of a task or an exchange, as the median of the invocations so far.',
-    },
-    createCount('bytes', ({ bytes }) => bytes, 'Exact bytes of the traffic.'),
+    { header: 'samples', value: (arm) => arm.count, explain: 'invocations that are over' },
+    createFigure(
+      'median',
+      ({ median }) => median,
+      formatMs,
+      'time of a task or an exchange, as the median of the invocations so far',
+    ),
+    { header: 'bytes', value: ({ bytes }) => bytes, explain: 'exact bytes of the traffic' },
   ];
   return (
     <Card title="Measured so far" id="arms" nav="Measured so far">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RunData } from '../../report/page-data.ts';
 import { nameAgent, toLine } from '../format.ts';
 import { Badge, Card, Loaded } from '../parts.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
+import { type Column, ResultTable } from '../result-table.tsx';
 
 type Agent = RunData['metrics']['agents'][number];
 
@@ -37,28 +37,35 @@ export function AgentsCard({ rows, load }: AgentsCardProps) {
         </>
       ),
     },
-    createCount('packets sent', (agent) => agent.packets_rx, 'Packets that the hub received from it.'),
-    createCount('bytes sent', (agent) => agent.bytes_rx, 'Frames of these packets.'),
     {
-      ...createCount(
-        'bytes received',
-        (agent) => agent.bytes_tx ?? null,
-        'Frames of packets that the hub wrote to it.',
-      ),
-      isWide: true,
+      header: 'packets sent',
+      value: ({ packets_rx }) => packets_rx,
+      explain: 'packets that the hub received from it',
     },
-    createCount('tokens', ({ tokens }) => tokens, 'Tokens that it reported with its packets.'),
+    { header: 'bytes sent', value: ({ bytes_rx }) => bytes_rx, explain: 'frames of these packets' },
+    {
+      header: 'bytes received',
+      value: ({ bytes_tx }) => bytes_tx,
+      explain: 'frames of packets that the hub wrote to it',
+      rank: 1,
+    },
+    {
+      header: 'tokens',
+      value: ({ tokens }) => tokens,
+      explain: 'tokens that it reported with its packets',
+    },
     {
       header: 'ms in its tool',
-      isNumber: true,
-      isWide: true,
-      value: ({ tool_us: us = null }) => (us === null ? null : us / 1000),
-      format: (ms) => ms.toFixed(1),
-      explain: 'By the agent’s own clock, over all packets.',
+      value: ({ tool_us }) => (tool_us == null ? null : tool_us / 1000),
+      digits: 1,
+      explain: 'by the agent’s own clock, over all packets',
+      rank: 1,
     },
     {
-      ...createCount('refused', ({ refused = null }) => refused, 'Its packets that the hub did not accept.'),
-      isWide: true,
+      header: 'refused',
+      value: ({ refused }) => refused,
+      explain: 'its packets that the hub did not accept',
+      rank: 1,
     },
   ];
   return (

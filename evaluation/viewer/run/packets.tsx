@@ -4,7 +4,7 @@ import { LegendBar } from '../chart.tsx';
 import { formatBytes, formatMs, nameAgent, toLine } from '../format.ts';
 import { Lanes } from '../lanes.tsx';
 import { Badge, Below, Card, Loaded, Source } from '../parts.tsx';
-import { type Column, createCount, ResultTable } from '../result-table.tsx';
+import { type Column, createFigure, ResultTable } from '../result-table.tsx';
 
 interface PacketsProps {
   readonly traffic: Traffic;
@@ -57,13 +57,7 @@ export function Packets({ traffic, task, onTask, load, isLive = false }: Packets
         />
       </Card>
       {opened === null ? null : (
-        <Inspector
-          traffic={traffic}
-          packet={opened}
-          nameNode={nameNode}
-          load={load}
-          onOpen={setSelected}
-        />
+        <Inspector traffic={traffic} packet={opened} nameNode={nameNode} load={load} onOpen={setSelected} />
       )}
       <Below packets={packets.length}>
         <Card title="Packets" id="packet-list">
@@ -208,43 +202,42 @@ function PacketTable({ traffic, shown, nameNode, selected, onSelect }: PacketTab
       ),
     },
     { header: 'from', value: ({ from }) => nameNode(from) },
-    { header: 'to', isWide: true, value: ({ to }) => nameNode(to) },
+    { header: 'to', value: ({ to }) => nameNode(to), rank: 1 },
+    createFigure(
+      'at',
+      ({ atMs }) => (isTimed ? atMs : null),
+      formatMs,
+      'when the hub had it, since the first packet',
+    ),
+    { header: 'bytes', value: ({ bytes }) => bytes, explain: 'its frame, as the sender wrote it' },
     {
-      header: 'at',
-      isNumber: true,
-      value: ({ atMs }) => (isTimed ? atMs : null),
-      format: formatMs,
-      explain: 'When the hub had it, since the first packet.',
-    },
-    createCount('bytes', ({ bytes }) => bytes, 'Its frame, as the sender wrote it.'),
-    {
-      header: 'in the tool',
-      isNumber: true,
-      isWide: true,
-      value: ({ toolMs = 0 }) => toolMs || null,
-      format: formatMs,
-      explain: 'By the agent’s own clock.',
-    },
-    {
-      header: 'in the mesh',
-      isNumber: true,
-      isWide: true,
-      value: ({ atMs, toolMs = 0, cause }) => {
-        const before = packets[cause ?? -1];
-        return isTimed && before !== undefined ? atMs - before.atMs - toolMs : null;
-      },
-      format: formatMs,
-      explain: 'From the arrival of its cause until its own, without the tool.',
-    },
-    {
-      ...createCount(
-        'tokens',
-        ({ token_used }) => token_used || null,
-        'Tokens that its sender reported with it.',
+      ...createFigure<ShownPacket>(
+        'in the tool',
+        ({ toolMs = 0 }) => toolMs || null,
+        formatMs,
+        'by the agent’s own clock',
       ),
-      isWide: true,
+      rank: 1,
     },
-    { header: 'task', isWide: true, value: ({ task_id }) => (hasTasks ? toLine(task_id, 60) : null) },
+    {
+      ...createFigure<ShownPacket>(
+        'in the mesh',
+        ({ atMs, toolMs = 0, cause }) => {
+          const before = packets[cause ?? -1];
+          return isTimed && before !== undefined ? atMs - before.atMs - toolMs : null;
+        },
+        formatMs,
+        'from the arrival of its cause until its own, without the tool',
+      ),
+      rank: 1,
+    },
+    {
+      header: 'tokens',
+      value: ({ token_used }) => token_used || null,
+      explain: 'tokens that its sender reported with it',
+      rank: 1,
+    },
+    { header: 'task', value: ({ task_id }) => (hasTasks ? task_id : null), rank: 1 },
   ];
   return (
     <ResultTable

@@ -6,7 +6,7 @@ import { Bar, LegendBar } from '../chart.tsx';
 import { formatBytes, formatCounted, formatMs, toLine, UNKNOWN } from '../format.ts';
 import { Below, Card, type Fact, Facts, Notes, Title, Trace } from '../parts.tsx';
 import { judgeAnswer, type QuestionRow, QuestionsCard, sortQuestions } from '../questions.tsx';
-import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
+import { type Column, ResultTable, readTone } from '../result-table.tsx';
 import { AgentsCard } from './agents.tsx';
 import { Packets } from './packets.tsx';
 
@@ -259,7 +259,7 @@ function HopsCard({ metrics }: { readonly metrics: RunData['metrics'] }) {
   if (rows.length === 0) return null;
   return (
     <Card title="What each agent sent, and how long it took" id="hops">
-      <ResultTable label="What each agent sent" rows={rows} columns={toPageColumns(columns, rows)} />
+      <ResultTable label="What each agent sent" rows={rows} columns={columns} />
     </Card>
   );
 }
@@ -304,9 +304,7 @@ function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
     { header: 'bytes of', value: ({ name }) => name },
     {
       header: 'bytes',
-      isNumber: true,
       value: ({ bytes }) => bytes,
-      format: count,
       explain: 'Counted where the hub reads and writes frames; sums are in bold.',
       cell: ({ bytes, isSum }) => (isSum ? <strong>{count(bytes)}</strong> : count(bytes)),
     },

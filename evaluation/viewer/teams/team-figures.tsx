@@ -47,10 +47,10 @@ function FiguresCard({ teams, title, about, id, nav, rows, explain }: FiguresCar
     ...teams.map(
       ({ name, summary }): Column<FigureRow> => ({
         header: toLine(name, 40),
-        isNumber: true,
         explain: `${explain} of ${toLine(name, 40)}.`,
         value: ({ read }) => read(summary),
-        cell: (row) => formatFigure(row, summary),
+        format: (row) => listTexts(row, summary).join(' '),
+        cell: (row) => drawFigure(row, summary),
       }),
     ),
   ];
@@ -61,13 +61,18 @@ function FiguresCard({ teams, title, about, id, nav, rows, explain }: FiguresCar
   );
 }
 
-function formatFigure({ read, format = count, isShaded = false }: FigureRow, summary: Summary) {
+function listTexts({ read, format = count, isShaded = false }: FigureRow, summary: Summary): string[] {
   const value = read(summary);
-  if (value === null || (value === 0 && !isShaded)) return UNKNOWN;
-  const [text, small] = [format(value, summary)].flat();
+  return value === null || (value === 0 && !isShaded) ? [UNKNOWN] : [format(value, summary)].flat();
+}
+
+/** Draws a figure with its second line, shaded by its share. */
+function drawFigure(row: FigureRow, summary: Summary) {
+  const [text, small] = listTexts(row, summary);
   if (small === undefined) return text;
+  const share = row.isShaded ? Math.round(60 * (row.read(summary) ?? 0)) : 0;
   return (
-    <span class="shade" style={{ '--share': isShaded ? `${Math.round(value * 60)}%` : '0%' }}>
+    <span class="shade" style={{ '--share': `${share}%` }}>
       {text}
       <small>{small}</small>
     </span>

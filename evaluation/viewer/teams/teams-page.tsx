@@ -9,7 +9,7 @@ import { Bar, Forest, ForestAxis } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
 import { Card, Notes, Select, Title } from '../parts.tsx';
 import { QuestionsCard, sortQuestions } from '../questions.tsx';
-import { type Column, ResultTable, readTone, toPageColumns } from '../result-table.tsx';
+import { type Column, ResultTable, readTone } from '../result-table.tsx';
 import { describeFinding } from './finding.ts';
 import { RightsCard, WorkCard } from './team-figures.tsx';
 
@@ -115,11 +115,11 @@ function ScoreCard({ file }: { readonly file: TeamsComparison }) {
     ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * most),
     format: (share: number) => formatPercent(share, 0),
   };
-  const { team, right, accuracy, lenient, verdict, difference, p, detects } = TEAM_COLUMNS;
+  const { team, right, lenient, verdict, difference, p, detects } = TEAM_COLUMNS;
   const forest: Column<TeamArm> = {
     header: 'accuracy and 95 % interval',
     axis: <ForestAxis scale={scale} />,
-    isWide: true,
+    rank: 1,
     value: () => '',
     cell: (arm) => {
       const { accuracy: at, low, high } = arm;
@@ -128,15 +128,11 @@ function ScoreCard({ file }: { readonly file: TeamsComparison }) {
     },
     explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
   };
-  const columns = [
+  const columns: Column<TeamArm>[] = [
     // The verdict stands beside the name, where a phone shows it without scrolling.
-    ...toPageColumns<TeamArm>(hasBaseline ? [team, right, verdict] : [team, right], arms),
+    ...(hasBaseline ? [team, right, verdict] : [team, right]),
     ...(arms.some((arm) => arm.accuracy !== null) ? [forest] : []),
-    // The forest plot shows the interval, so that the column has only the accuracy.
-    ...toPageColumns<TeamArm>(
-      [{ ...accuracy, header: 'accuracy', format: (arm) => formatPercent(arm.accuracy) }, lenient],
-      arms,
-    ),
+    lenient,
     ...(hasBaseline
       ? listDifferences<TeamArm>(arms, { difference, p, detects }, ({ vs_baseline: vs }) => vs?.right ?? null)
       : []),
@@ -157,23 +153,18 @@ function ScoreCard({ file }: { readonly file: TeamsComparison }) {
   );
 }
 
-type DifferenceColumns<Row> = Record<
-  'difference' | 'p' | 'detects',
-  Parameters<typeof toPageColumns<Row>>[0][number]
->;
-
 /** Lists the columns of a difference. The questions that only one of the two teams got right are bars from the middle. */
 function listDifferences<Row>(
   rows: readonly Row[],
-  { difference, p, detects }: DifferenceColumns<Row>,
+  { difference, p, detects }: Readonly<Record<'difference' | 'p' | 'detects', Column<Row>>>,
   find: (row: Row) => RightVerdict | null,
 ): Column<Row>[] {
   const most = Math.max(1, ...rows.flatMap((row) => [find(row)?.won ?? 0, find(row)?.lost ?? 0]));
   return [
-    ...toPageColumns<Row>([difference], rows),
+    difference,
     {
       header: 'lost · won',
-      isWide: true,
+      rank: 1,
       value: (row) => {
         const right = find(row);
         return right === null ? null : `${right.lost} · ${right.won}`;
@@ -196,7 +187,8 @@ function listDifferences<Row>(
       },
       explain: 'Questions that only the other, or only this one got right, or got right more often.',
     },
-    ...toPageColumns<Row>([p, detects], rows),
+    p,
+    detects,
   ];
 }
 
@@ -215,10 +207,7 @@ function PairsCard({ file }: { readonly file: TeamsComparison }) {
       <ResultTable
         label="Further pairs"
         rows={rows}
-        columns={[
-          ...toPageColumns<Pair>([team, against, verdict], rows),
-          ...listDifferences<Pair>(rows, columns, ({ right }) => right),
-        ]}
+        columns={[...[team, against, verdict], ...listDifferences<Pair>(rows, columns, ({ right }) => right)]}
       />
     </Card>
   );
@@ -240,7 +229,7 @@ function CostCard({ teams }: Pick<BatchData, 'teams'>) {
       id="cost"
       about={`${describeChoice(teams)}Wrong answers are part of what a right one takes. Answers from the cache count with what they took when they were asked, where that is known.`}
     >
-      <ResultTable label="What answers took" rows={rows} columns={toPageColumns(USE_COLUMNS, rows)} />
+      <ResultTable label="What answers took" rows={rows} columns={USE_COLUMNS} />
     </Card>
   );
 }
