@@ -26,8 +26,7 @@ import { toSentence } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, createFigure, ResultTable, readTone } from '../result-table.tsx';
 import { BYTE_PARTS } from '../run/run-page.tsx';
-import { LoadCard } from './load-curves.tsx';
-import { SamplesCard } from './samples.tsx';
+import { TimesCards } from './times.tsx';
 
 /** Adapters or stacks on the same traffic, drawn from `comparison.json`. */
 export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
@@ -60,8 +59,7 @@ export function ComparisonPage({ file }: { readonly file: TrafficComparison }) {
       <div class="grid">
         <VerdictsCard file={file} />
         <ArmBytesCard file={file} />
-        <SamplesCard file={file} />
-        {file.kind === 'stacks' ? <LoadCard file={file} /> : null}
+        <TimesCards file={file} />
         <FiguresCard sections={sections} />
         <LimitsCard file={file} limits={limits} />
       </div>
