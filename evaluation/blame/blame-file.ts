@@ -1,5 +1,3 @@
-import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
-import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import { VERDICTS } from './judge.ts';
 
@@ -86,14 +84,4 @@ export const blameSchema = z.strictObject({
     .describe('the line that searched, to be pasted again; null in files of before'),
   machine: z.string().nullable().default(null).describe('where it searched'),
 });
-
-/** Maximum bytes of the file: a question has at most 200 messages, each shortened. */
-const MAX_BLAME_BYTES = 16 * 1024 * 1024;
-
-/** @throws MeshError `config` if the file is missing, too long, or has other contents */
-export function readBlame(file: string): BlameFile {
-  const text = readUserText(file, { what: 'findings', maxBytes: MAX_BLAME_BYTES });
-  return parseJsonLine(text, blameSchema, `findings ${file}`);
-}
-
 export type BlameFile = z.infer<typeof blameSchema>;

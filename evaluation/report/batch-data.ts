@@ -7,7 +7,7 @@ import type { BatchData } from './page-data.ts';
 import { cutEnd, type ShownAttempt, showAttempt } from './shown-attempt.ts';
 
 /** A batch of questions with the summaries of its teams. */
-export interface BatchSource {
+interface BatchSource {
   readonly batch: FinishedBatch;
   readonly summaries: Readonly<Record<string, TeamSummary>>;
 }

@@ -1,5 +1,7 @@
+import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { openBatch, summarizeTeams } from '../batch/finished-batch.ts';
-import { readBlame } from '../blame/blame-file.ts';
+import { blameSchema } from '../blame/blame-file.ts';
 import { readComparison } from '../compare/comparison-file.ts';
 import { readBatchData } from './batch-data.ts';
 import type { ReportData } from './page-data.ts';
@@ -13,6 +15,9 @@ export interface ResultFile {
   readonly file: string;
 }
 
+/** Findings have at most 200 messages, each shortened. */
+const BLAME_BOUNDS = { what: 'findings', maxBytes: 16 * 1024 * 1024 };
+
 /** @throws MeshError if the file is missing, damaged or of another kind */
 export async function readReport({ kind, file }: ResultFile): Promise<ReportData> {
   switch (kind) {
@@ -21,7 +26,10 @@ export async function readReport({ kind, file }: ResultFile): Promise<ReportData
     case 'comparison':
       return { kind, comparison: readComparison(file) };
     case 'blame':
-      return { kind, blame: readBlame(file) };
+      return {
+        kind,
+        blame: parseJsonLine(readUserText(file, BLAME_BOUNDS), blameSchema, `findings ${file}`),
+      };
     case 'batch': {
       const batch = openBatch(file);
       try {

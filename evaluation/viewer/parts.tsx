@@ -199,28 +199,6 @@ export function Choice({ label, names, chosen, onChoice }: ChoiceProps) {
   );
 }
 
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  readonly onChange: (value: string) => void;
-}
-
-export function Select({ label, value, options, onChange }: SelectProps) {
-  return (
-    <label class="field">
-      {label}
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map(([key, text]) => (
-          <option key={key} value={key}>
-            {showHidden(text)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 /** A text as it was sent. It may be long, and its invisible characters are shown as escapes. */
 export function Source({ text, label }: { readonly text: string; readonly label: string }) {
   return (

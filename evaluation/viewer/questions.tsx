@@ -4,7 +4,7 @@ import type { ShownAttempt } from '../report/shown-attempt.ts';
 import { splitSteps } from '../results/failures/trace-steps.ts';
 import { formatDecimals } from '../terminal/table.ts';
 import { formatBytes, formatCounted, formatMs, showHidden, toLine } from './format.ts';
-import { Card, Loaded, Select, Trace } from './parts.tsx';
+import { Card, Choice, Loaded, Trace } from './parts.tsx';
 import { type Column, createFigure, ResultTable, Verdict } from './result-table.tsx';
 
 type Use = { readonly [Key in keyof ShownAttempt['use']]: number | null };
@@ -85,9 +85,9 @@ interface QuestionsCardProps {
 /** A table of questions by teams. Opening a question shows the answer of every team. */
 export function QuestionsCard(props: QuestionsCardProps) {
   const { teams, rows, about, opened, onOpen, load, tools, atFirst } = props;
-  const [filter, setFilter] = useState('0');
+  const [filter, setFilter] = useState(0);
   const shown = useMemo(() => {
-    const [, fits = () => true] = FILTERS[Number(filter)] ?? [];
+    const [, fits = () => true] = FILTERS[filter] ?? [];
     return rows.filter((row) => fits(countRight(row), teams.length));
   }, [rows, filter]);
   const columns: Column<QuestionRow>[] = [
@@ -122,11 +122,11 @@ export function QuestionsCard(props: QuestionsCardProps) {
           teams.length === 1 && tools === undefined ? undefined : (
             <>
               {teams.length === 1 ? null : (
-                <Select
+                <Choice
                   label="Show"
-                  value={filter}
-                  options={FILTERS.map(([name], index): [string, string] => [String(index), name])}
-                  onChange={setFilter}
+                  names={FILTERS.map(([name]) => name)}
+                  chosen={filter}
+                  onChoice={setFilter}
                 />
               )}
               {tools}

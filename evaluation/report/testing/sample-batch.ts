@@ -2,7 +2,7 @@ import type { FinishedBatch } from '../../batch/finished-batch.ts';
 import { summarizeTeams } from '../../batch/finished-batch.ts';
 import type { BatchHead } from '../../batch/journal/batch-head.ts';
 import { attemptOf, questionOf } from '../../batch/testing/results.ts';
-import type { BatchSource } from '../batch-data.ts';
+import type { readBatchData } from '../batch-data.ts';
 
 interface SampleBatchOptions {
   readonly teams?: readonly string[];
@@ -79,7 +79,7 @@ function sampleBatch(options: SampleBatchOptions): FinishedBatch {
   return { head, questions: asked, read };
 }
 
-export function sampleSource(options: SampleBatchOptions): BatchSource {
+export function sampleSource(options: SampleBatchOptions): Parameters<typeof readBatchData>[0] {
   const batch = sampleBatch(options);
   return { batch, summaries: summarizeTeams(batch) };
 }

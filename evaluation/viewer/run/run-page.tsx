@@ -301,7 +301,7 @@ function ByteBridge({ metrics }: { readonly metrics: Metrics }) {
   const steps = listSteps(metrics);
   const most = Math.max(1, ...steps.map(({ bytes }) => Math.abs(bytes)));
   const columns: Column<Step>[] = [
-    { header: 'bytes of', value: ({ name }) => name },
+    { header: 'bytes of', isText: true, value: ({ name }) => name },
     {
       header: 'bytes',
       value: ({ bytes }) => bytes,

@@ -79,22 +79,33 @@ function drawFigure(row: FigureRow, summary: Summary) {
   );
 }
 
-/** Right answers by level, kind of question and cycle. In every cycle after the first, a team has seen the questions before. */
-export function RightsCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
+/** How often teams were right by level, kind and cycle, and how they worked: their pace, failures and tools, and what models read. */
+export function TeamFigureCards({ teams }: { readonly teams: readonly TeamFigures[] }) {
   return (
-    <FiguresCard
-      teams={teams}
-      title="Right answers by level, kind and cycle"
-      id="groups"
-      nav="By kind"
-      explain="Right answers to the questions of the row"
-      about="By first attempts, with the 95 % interval of the accuracy; a stronger shade is a higher accuracy. Groups of a few questions tell little: look at the interval. In every cycle after the first, the team has seen the questions; a gain in one kind of question does not make up for a loss in another."
-      rows={[
-        ...listGroups(teams, 'levels', 'level'),
-        ...listGroups(teams, 'categories', 'kind'),
-        ...listCycles(teams),
-      ]}
-    />
+    <>
+      <FiguresCard
+        teams={teams}
+        title="Right answers by level, kind and cycle"
+        id="groups"
+        nav="By kind"
+        explain="Right answers to the questions of the row"
+        about="By first attempts, with the 95 % interval of the accuracy; a stronger shade is a higher accuracy. Groups of a few questions tell little: look at the interval. In every cycle after the first, the team has seen the questions; a gain in one kind of question does not make up for a loss in another."
+        rows={[
+          ...listGroups(teams, 'levels', 'level'),
+          ...listGroups(teams, 'categories', 'kind'),
+          ...listCycles(teams),
+        ]}
+      />
+      <FiguresCard
+        teams={teams}
+        title="How each team worked"
+        id="work"
+        nav="Failures and tools"
+        explain="By all attempts, repeats included; per question: as a mean of those that were not answered from the cache. Figures"
+        about="Failures have the role that gave up, where the team says it, and the first known weakness of such teams that fits, by rule of thumb. A tool that failed said so, and the team went on. Each token of a prompt is on one line; those of models whose tokens are not public are counted by o200k_base."
+        rows={listWork(teams)}
+      />
+    </>
   );
 }
 
@@ -184,21 +195,6 @@ const GAPS: Readonly<Record<keyof Required<Summary['failures']['by_gap']>, strin
   multi_hop: 'many steps, none checked',
   other: 'other',
 };
-
-/** Shows how the teams worked: their pace, their failures, the tools that they asked, and what their models read. */
-export function WorkCard({ teams }: { readonly teams: readonly TeamFigures[] }) {
-  return (
-    <FiguresCard
-      teams={teams}
-      title="How each team worked"
-      id="work"
-      nav="Failures and tools"
-      explain="By all attempts, repeats included; per question: as a mean of those that were not answered from the cache. Figures"
-      about="Failures have the role that gave up, where the team says it, and the first known weakness of such teams that fits, by rule of thumb. A tool that failed said so, and the team went on. Each token of a prompt is on one line; those of models whose tokens are not public are counted by o200k_base."
-      rows={listWork(teams)}
-    />
-  );
-}
 
 function listWork(teams: readonly TeamFigures[]): FigureRow[] {
   const share = (value: number) => formatPercent(value);

@@ -7,11 +7,11 @@ import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
 import { Bar, Forest, ForestAxis } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
-import { Card, Notes, Select, Title } from '../parts.tsx';
+import { Card, Choice, Notes, Title } from '../parts.tsx';
 import { QuestionsCard, sortQuestions } from '../questions.tsx';
 import { type Column, ResultTable, readTone } from '../result-table.tsx';
 import { describeFinding } from './finding.ts';
-import { RightsCard, WorkCard } from './team-figures.tsx';
+import { TeamFigureCards } from './team-figures.tsx';
 
 interface TeamsPageProps {
   readonly file: TeamsComparison;
@@ -45,9 +45,8 @@ export function TeamsPage({ file, batch }: TeamsPageProps) {
         <PairsCard file={file} />
         {batch === undefined ? null : (
           <>
-            <RightsCard teams={batch.teams} />
             <CostCard teams={batch.teams} />
-            <WorkCard teams={batch.teams} />
+            <TeamFigureCards teams={batch.teams} />
           </>
         )}
       </div>
@@ -58,11 +57,11 @@ export function TeamsPage({ file, batch }: TeamsPageProps) {
 function BatchQuestions({ batch }: { readonly batch: BatchData }) {
   const { cyclesShown, questions, attempts, notes } = batch;
   const teams = batch.teams.map(({ name }) => name);
-  const [cycle, setCycle] = useState('1');
+  const [cycle, setCycle] = useState(1);
   const [opened, setOpened] = useState<string | null>(null);
   const rows = useMemo(() => {
     const own = Map.groupBy(
-      attempts.filter((attempt) => attempt.cycle === Number(cycle)),
+      attempts.filter((attempt) => attempt.cycle === cycle),
       ({ task_id }) => task_id,
     );
     return sortQuestions(
@@ -87,14 +86,13 @@ function BatchQuestions({ batch }: { readonly batch: BatchData }) {
       ].join(' ')}
       tools={
         cyclesShown < 2 ? undefined : (
-          <Select
+          <Choice
             label="Cycle"
-            value={cycle}
-            options={Array.from({ length: cyclesShown }, (_, index): [string, string] => [
-              String(index + 1),
-              index === 0 ? '1 (first attempts)' : String(index + 1),
-            ])}
-            onChange={setCycle}
+            names={Array.from({ length: cyclesShown }, (_, index) =>
+              index === 0 ? 'first attempts' : `cycle ${index + 1}`,
+            )}
+            chosen={cycle - 1}
+            onChoice={(index) => setCycle(index + 1)}
           />
         )
       }
