@@ -83,5 +83,7 @@ test('a file that is none of ours is said, with what was expected', async () => 
   const { code, stderr } = await runCli(['view', 'tasks.jsonl'], { cwd: folder });
 
   expect(code).toBe(2);
-  expect(stderr).toMatch(/tasks\.jsonl: expected an archive of a run, comparison\.json, blame\.json, or the answers/);
+  expect(stderr).toMatch(
+    /tasks\.jsonl: expected an archive of a run, comparison\.json, blame\.json, or the answers/,
+  );
 });
