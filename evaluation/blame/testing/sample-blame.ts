@@ -1,4 +1,6 @@
-import type { BlamedMessage, BlameFile } from '../blame-file.ts';
+import type { BlameFile } from '../blame-file.ts';
+
+type BlamedMessage = BlameFile['messages'][number];
 
 /** Creates findings of a search: the third of four messages made the answer wrong. */
 export function sampleBlame(text = 'The keeper was Bo Lind.'): BlameFile {
