@@ -119,7 +119,8 @@ function describeItems(items: readonly Item[]): string {
   );
   const [latest] = items;
   if (latest === undefined) return 'No results here yet';
-  const result = [latest.question, latest.verdict || latest.answer].filter(Boolean).join(', ');
+  const { question, verdict, answer } = latest;
+  const result = [question, verdict || answer].filter(Boolean).join(question.endsWith('?') ? ' ' : ', ');
   return `${counts.join(', ')}${items.length === 1 ? '' : '; the latest'}: ${toLine(result, 160)}`;
 }
 

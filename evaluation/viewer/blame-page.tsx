@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { BlameFile } from '../blame/blame-file.ts';
 import { computeWilson } from '../statistics/inference/confidence.ts';
 import { count, formatDecimals, formatPercent } from '../terminal/table.ts';
-import { Forest, ForestAxis } from './chart.tsx';
+import { createForestColumn } from './chart.tsx';
 import { toLine } from './format.ts';
 import { Badge, Card, Facts, Notes, Source, Title, type Tone } from './parts.tsx';
 import { type Column, createFigure, ResultTable } from './result-table.tsx';
@@ -92,7 +92,7 @@ function formatEffect({ difference, low, high }: Effect): string {
 
 function MessagesCard({ file }: { readonly file: BlameFile }) {
   const [opened, setOpened] = useState<Message | undefined>();
-  const toneOf = (message: Message): Tone => (file.blamed.includes(message.place) ? 'bad' : 'plain');
+  const chooseTone = (message: Message): Tone => (file.blamed.includes(message.place) ? 'bad' : 'plain');
   const scale = {
     low: 0,
     high: 1,
@@ -106,20 +106,18 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
     {
       header: 'verdict',
       value: ({ verdict }) => verdict,
-      cell: (message) => <Badge tone={toneOf(message)}>{message.verdict}</Badge>,
+      cell: (message) => <Badge tone={chooseTone(message)}>{message.verdict}</Badge>,
     },
-    {
-      header: 'chance of a right answer',
-      axis: <ForestAxis scale={scale} />,
-      value: () => '',
-      cell: (message) => {
+    createForestColumn(
+      'chance of a right answer',
+      scale,
+      (message) => {
         const { chance, tries } = message;
         const { low, high } = computeWilson(Math.round(chance * tries), tries);
-        return <Forest scale={scale} interval={{ at: chance, low, high }} tone={toneOf(message)} />;
+        return { at: chance, low, high, tone: chooseTone(message) };
       },
-      explain:
-        'Dot: with all messages up to this one as they were; line: 95 % interval. Dotted: if the question is asked again from the start. The chance falls at the message that made the answer wrong.',
-    },
+      'Dot: with all messages up to this one as they were; line: 95 % interval. Dotted: if the question is asked again from the start. The chance falls at the message that made the answer wrong.',
+    ),
     { header: 'type', value: ({ type }) => toLine(type, 60), rank: 1 },
     createFigure(
       'right',

@@ -1,6 +1,8 @@
 import { plot } from '@observablehq/plot';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { showHidden } from './format.ts';
+import { showHidden, UNKNOWN } from './format.ts';
+import type { Tone } from './parts.tsx';
+import type { Column } from './result-table.tsx';
 
 type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
 
@@ -65,6 +67,7 @@ interface Interval {
   readonly at: number;
   readonly low: number;
   readonly high: number | null;
+  readonly tone: Tone;
 }
 
 interface ForestScale {
@@ -89,7 +92,7 @@ function place(scale: ForestScale, value: number): number {
   return MARGIN + Math.min(1, Math.max(0, share)) * (FOREST - 2 * MARGIN);
 }
 
-export function ForestAxis({ scale }: { readonly scale: ForestScale }) {
+function ForestAxis({ scale }: { readonly scale: ForestScale }) {
   return (
     <svg class="forest axis" viewBox={`0 0 ${FOREST} 14`} aria-hidden="true">
       {scale.ticks.map((tick) => (
@@ -102,8 +105,8 @@ export function ForestAxis({ scale }: { readonly scale: ForestScale }) {
 }
 
 /** One interval of a forest plot, drawn in a row of a table. */
-export function Forest({ scale, interval, tone }: { scale: ForestScale; interval: Interval; tone: string }) {
-  const { at, low, high } = interval;
+function Forest({ scale, interval }: { readonly scale: ForestScale; readonly interval: Interval }) {
+  const { at, low, high, tone } = interval;
   const zero = place(scale, scale.zero);
   const [from, to] = [place(scale, low), place(scale, high ?? scale.high)];
   const { band } = scale;
@@ -123,6 +126,29 @@ export function Forest({ scale, interval, tone }: { scale: ForestScale; interval
       <circle cx={place(scale, at)} cy={10} r={4.5} />
     </svg>
   );
+}
+
+/**
+ * Creates the column of a forest plot, with its axis in the heading.
+ *
+ * @param find returns the interval of a row; null if it has none
+ */
+export function createForestColumn<Row>(
+  header: string,
+  scale: ForestScale,
+  find: (row: Row) => Interval | null,
+  explain: string,
+): Column<Row> {
+  return {
+    header,
+    explain,
+    axis: <ForestAxis scale={scale} />,
+    value: () => '',
+    cell: (row) => {
+      const interval = find(row);
+      return interval === null ? UNKNOWN : <Forest scale={scale} interval={interval} />;
+    },
+  };
 }
 
 interface BarPart {

@@ -21,7 +21,7 @@ import {
 } from '../../compare/comparison-text.ts';
 import { buildStackTables } from '../../compare/stacks/figures/stack-columns.ts';
 import { count } from '../../terminal/table.ts';
-import { Bar, Forest, ForestAxis, Legend } from '../chart.tsx';
+import { Bar, createForestColumn, Legend } from '../chart.tsx';
 import { toSentence } from '../format.ts';
 import { Card, Choice, Notes, Prose, Title } from '../parts.tsx';
 import { type Column, createFigure, ResultTable, readTone } from '../result-table.tsx';
@@ -83,7 +83,7 @@ function VerdictsCard({ file }: { readonly file: TrafficComparison }) {
     ...judged.slice(-1),
     { ...bytesRatio, header: 'bytes ×', rank: 1 },
     ...(ratio === undefined ? [] : [ratio]),
-    createForestColumn(rows, metric, file.margin),
+    createVerdictForest(rows, metric, file.margin),
     ...others,
   ];
   const open = describeOpen(file);
@@ -142,7 +142,7 @@ function listVerdictRows({ arms, baseline, null_test }: TrafficComparison): Comp
   );
 }
 
-function createForestColumn(
+function createVerdictForest(
   rows: readonly ComparedArm[],
   metric: Metric,
   margin: number,
@@ -158,24 +158,22 @@ function createForestColumn(
   const [low, high] = [Math.min(...known, ...band, 1) * 0.94, Math.max(...known, ...band, 1) * 1.06];
   const format = (ratio: number) => `${ratio}×`;
   const scale = { low, high, isLog: true, zero: 1, band, ticks: listRatioTicks(low, high), format };
-  return {
-    header: `${METRIC_NAMES[metric]} and 95 % interval`,
-    axis: <ForestAxis scale={scale} />,
-    value: () => '',
-    cell: (row) => {
+  return createForestColumn(
+    `${METRIC_NAMES[metric]} and 95 % interval`,
+    scale,
+    (row) => {
       const verdict = find(row);
       if (verdict === null)
-        return row.vs_baseline === null ? (
-          <Forest scale={scale} tone="" interval={{ at: 1, low: 1, high: 1 }} />
-        ) : null;
-      const tone = readTone(formatVerdict(verdict, metric));
+        return row.vs_baseline === null ? { at: 1, low: 1, high: 1, tone: 'plain' } : null;
       const { ratio: at, high: end } = verdict;
+      const tone = readTone(formatVerdict(verdict, metric));
       // Without an interval, only the ratio is drawn.
-      const interval =
-        end === null ? { at, low: at, high: at } : { at, low: Math.max(verdict.low, low), high: end };
-      return <Forest scale={scale} interval={interval} tone={tone} />;
+      return end === null
+        ? { at, low: at, high: at, tone }
+        : { at, low: Math.max(verdict.low, low), high: end, tone };
     },
-  };
+    'Dot: as a multiple of the baseline’s; line: 95 % interval. Dotted: no difference.',
+  );
 }
 
 /** Lists round ratios around 1 with enough distance between them to be readable. */

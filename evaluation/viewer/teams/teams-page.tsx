@@ -5,7 +5,7 @@ import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-column
 import type { BatchData } from '../../report/page-data.ts';
 import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
-import { Bar, Forest, ForestAxis } from '../chart.tsx';
+import { Bar, createForestColumn } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
 import { Card, Choice, Notes, Title } from '../parts.tsx';
 import { QuestionsCard, sortQuestions } from '../questions.tsx';
@@ -114,22 +114,19 @@ function ScoreCard({ file }: { readonly file: TeamsComparison }) {
     format: (share: number) => formatPercent(share, 0),
   };
   const { team, right, lenient, verdict, difference, p, detects } = TEAM_COLUMNS;
-  const forest: Column<TeamArm> = {
-    header: 'accuracy and 95 % interval',
-    axis: <ForestAxis scale={scale} />,
-    rank: 1,
-    value: () => '',
-    cell: (arm) => {
+  const forest = createForestColumn<TeamArm>(
+    'accuracy and 95 % interval',
+    scale,
+    (arm) => {
       const { accuracy: at, low, high } = arm;
-      if (at === null || low === null) return UNKNOWN;
-      return <Forest scale={scale} interval={{ at, low, high }} tone={readTone(verdict.value(arm))} />;
+      return at === null || low === null ? null : { at, low, high, tone: readTone(verdict.value(arm)) };
     },
-    explain: 'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
-  };
+    'Dot: share of the questions; line: 95 % interval (Wilson). Dotted: the baseline.',
+  );
   const columns: Column<TeamArm>[] = [
     // The verdict stands beside the name, where a phone shows it without scrolling.
     ...(hasBaseline ? [team, right, verdict] : [team, right]),
-    ...(arms.some((arm) => arm.accuracy !== null) ? [forest] : []),
+    ...(arms.some((arm) => arm.accuracy !== null) ? [{ ...forest, rank: 1 }] : []),
     lenient,
     ...(hasBaseline
       ? listDifferences<TeamArm>(arms, { difference, p, detects }, ({ vs_baseline: vs }) => vs?.right ?? null)
