@@ -275,7 +275,7 @@ function drawPackets(
     context.lineWidth = color === ink.chosen ? 2.4 : isDense ? 0.8 : 1.4;
     context.stroke(path);
   }
-  drawLabels(context, labels, layout.width);
+  drawLabels(context, layout, labels);
 }
 
 /** Draws the work of a tool, with its time if there is room for it. */
@@ -318,7 +318,11 @@ interface Label {
 }
 
 /** Writes names beside arrows where no other arrow or name stands. */
-function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[], width: number): void {
+function drawLabels(
+  context: CanvasRenderingContext2D,
+  { left, width }: Layout,
+  labels: readonly Label[],
+): void {
   const taken = labels.map(({ x, reach }) => ({
     from: x,
     to: x + 1,
@@ -333,7 +337,7 @@ function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[],
         ({ top, bottom, ...other }) =>
           y < top - 2 || y - 12 > bottom || other.to < from || other.from > from + room,
       );
-    const sides = x + 7 + room > width ? [x - 7 - room] : [x + 7, x - 7 - room];
+    const sides = [x + 7, x - 7 - room].filter((from) => from >= left && from + room <= width);
     const from = sides.find(isFree);
     if (from === undefined) continue;
     taken.push({ from, to: from + room, top: y - 10, bottom: y });
