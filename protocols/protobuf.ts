@@ -5,7 +5,6 @@ import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { parseJson } from './scan/json.ts';
 import { createCodec, createPacketError, type EnvelopeKey, Scanner } from './scan/scanner.ts';
-import { decodeCachedText, decodeUtf8 } from './scan/texts.ts';
 
 const VARINT = 0;
 
@@ -76,14 +75,14 @@ class ProtobufScanner extends Scanner {
 
   text(): string {
     const start = this.over(this.#varint());
-    return decodeCachedText(this.bytes, start, this.at);
+    return this.cachedTextAt(start, this.at);
   }
 
   value(): unknown {
     if (this.#wireType === VARINT) return this.#varint();
     const start = this.over(this.#varint());
     if (this.#key === 'payload') return parseJson(this.bytes.subarray(start, this.at));
-    return decodeUtf8(this.bytes, start, this.at);
+    return this.textAt(start, this.at);
   }
 
   skipPayload(): boolean {

@@ -6,7 +6,6 @@ import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { decode as decodeToon, encode as encodeToon } from '@toon-format/toon';
 import { parseJson } from './scan/json.ts';
 import { createCodec, createPacketError, type EnvelopeKey, Scanner, toBuffer } from './scan/scanner.ts';
-import { decodeCachedText } from './scan/texts.ts';
 
 const LINE_FEED = 0x0a;
 const SPACE = 0x20;
@@ -85,7 +84,7 @@ class ToonScanner extends Scanner {
     if (start === end || this.bytes[start] === SPACE || this.bytes[end - 1] === SPACE) {
       throw createPacketError('a text with spaces around it, or none');
     }
-    return decodeCachedText(this.bytes, start, end);
+    return this.cachedTextAt(start, end);
   }
 
   /** Reads a number as the encoder writes it; returns undefined for anything else. */

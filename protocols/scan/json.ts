@@ -3,7 +3,6 @@ import { type Buffer, isAscii } from 'node:buffer';
 import { type MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { parseJsonText } from '@gaia-mesh/core/system/parse-json.ts';
 import { createPacketError, type EnvelopeKey, Scanner, toBuffer } from './scanner.ts';
-import { decodeCachedText } from './texts.ts';
 
 // A byte order mark stays in the text, where JSON.parse refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -51,7 +50,7 @@ export class JsonScanner extends Scanner {
     const end = findPlainTextEnd(this.bytes, start);
     if (end === END) return this.#escapedText();
     this.at = end + 1;
-    return decodeCachedText(this.bytes, start, end);
+    return this.cachedTextAt(start, end);
   }
 
   value(): unknown {

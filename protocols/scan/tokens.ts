@@ -1,6 +1,5 @@
 import { MAX_DECODED_VALUES, MAX_PAYLOAD_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { createPacketError, type EnvelopeKey, Scanner } from './scanner.ts';
-import { decodeCachedText, decodeUtf8 } from './texts.ts';
 
 /**
  * The common part of CBOR and MessagePack, whose values begin with a byte, the token, that gives their kind
@@ -36,7 +35,7 @@ export abstract class TokenScanner extends Scanner {
 
   text(): string {
     const start = this.#textStart();
-    return decodeCachedText(this.bytes, start, this.at);
+    return this.cachedTextAt(start, this.at);
   }
 
   value(): unknown {
@@ -61,7 +60,7 @@ export abstract class TokenScanner extends Scanner {
     const object: Record<string, unknown> = {};
     for (let left = pairs; left > 0; left--) {
       const start = this.#textStart();
-      const key = decodeCachedText(this.bytes, start, this.at);
+      const key = this.cachedTextAt(start, this.at);
       // An assignment to this key would set the object's prototype.
       if (key === '__proto__') throw createPacketError('a key __proto__');
       object[key] = this.valueFrom(this.byte(), depth + 1);
@@ -72,7 +71,7 @@ export abstract class TokenScanner extends Scanner {
   /** Reads the next `length` bytes as text. */
   protected textOf(length: number): string {
     const start = this.over(length);
-    return decodeUtf8(this.bytes, start, this.at);
+    return this.textAt(start, this.at);
   }
 
   protected refuse(what: string, token: number): never {
