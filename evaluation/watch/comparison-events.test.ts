@@ -5,7 +5,7 @@ import { combineArms } from '../compare/stacks/arms.ts';
 import { type Invocation, sampleStack } from '../compare/stacks/invocation.ts';
 import { framedTcp } from '../compare/stacks/testing/framed-tcp.ts';
 import { invocationOf } from '../compare/stacks/testing/sample-stacks.ts';
-import { buildSyntheticWorkload } from '../compare/stacks/workload.ts';
+import { buildEchoes } from '../compare/stacks/workload.ts';
 import { sampleRecording } from '../compare/testing/sample-recording.ts';
 import { createComparisonListener } from './comparison-events.ts';
 import { EventFeed } from './event-feed.ts';
@@ -13,7 +13,7 @@ import { EventFeed } from './event-feed.ts';
 test('an invocation of stacks tells what is known of it, and nothing of the second baseline', () => {
   const { arms } = combineArms([{ stack: framedTcp }]);
   const arm = arms[0]?.name ?? '';
-  const { exchanges } = buildSyntheticWorkload(512, 1);
+  const exchanges = buildEchoes(512, 1);
   const feed = new EventFeed(() => 0);
   const named = arms.map(({ name }) => ({
     name,

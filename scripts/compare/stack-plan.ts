@@ -5,10 +5,7 @@ import { type Arm, chooseStacks, combineArms } from '@gaia-mesh/evaluation/compa
 import { reportStacks } from '@gaia-mesh/evaluation/compare/stacks/figures/stacks-report.ts';
 import { type Invocation, sampleStack } from '@gaia-mesh/evaluation/compare/stacks/invocation.ts';
 import { StackArms } from '@gaia-mesh/evaluation/compare/stacks/stack-arms.ts';
-import {
-  buildRecordedWorkload,
-  buildSyntheticWorkload,
-} from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
+import { buildEchoes, buildRecordedExchanges } from '@gaia-mesh/evaluation/compare/stacks/workload.ts';
 import { createComparisonListener } from '@gaia-mesh/evaluation/watch/comparison-events.ts';
 import { IMPLEMENTATIONS } from '@gaia-mesh/stacks/contract/stack.ts';
 import { createSelfSigned } from '@gaia-mesh/stacks/self-signed.ts';
@@ -39,9 +36,8 @@ export async function planStacks(names: readonly string[], options: CompareOptio
     throw new MeshError('usage', '--factor tls=on: openssl, which makes the certificate, is not installed');
   }
   const recording = await loadRecording(options.recording);
-  const traffic = buildRecordedWorkload(recording);
-  const exchangesOf = ({ settings: { size } }: Arm) =>
-    size === null ? traffic.exchanges : buildSyntheticWorkload(size, seed).exchanges;
+  const traffic = buildRecordedExchanges(recording);
+  const exchangesOf = ({ settings: { size } }: Arm) => (size === null ? traffic : buildEchoes(size, seed));
   const budgetMs = 1000 * (options.budget ?? Math.min(BUDGET_S.most, BUDGET_S.each * (all.length + 1)));
   const arms = [baseline, ...others] as const;
   return {

@@ -4,11 +4,11 @@ import { combineArms, toStackSettings } from './arms.ts';
 import { PairSession } from './invocation.ts';
 import { Pair } from './peers/pair.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
-import { buildSyntheticWorkload } from './workload.ts';
+import { buildEchoes } from './workload.ts';
 
 /** What settings do to real stacks, by counts where there is something to count. */
 
-const { exchanges } = buildSyntheticWorkload(256, 1);
+const exchanges = buildEchoes(256, 1);
 const over = new AbortController();
 let pair: Pair | undefined;
 afterEach(() => pair?.stop());

@@ -3,12 +3,12 @@ import { loadStack } from '@gaia-mesh/stacks/registry.ts';
 import { expect, test } from 'vitest';
 import { combineArms } from './arms.ts';
 import { StackArms } from './stack-arms.ts';
-import { buildSyntheticWorkload } from './workload.ts';
+import { buildEchoes } from './workload.ts';
 
 async function createArms(concurrency: readonly number[], payload?: JsonObject): Promise<StackArms> {
   const { arms } = combineArms([{ stack: await loadStack('json/unix', 'bare') }]);
   const [baseline] = arms;
-  const [exchange] = buildSyntheticWorkload(256, 1).exchanges;
+  const [exchange] = buildEchoes(256, 1);
   if (baseline === undefined || exchange === undefined) throw new Error('expected an arm and an exchange');
   const request = { ...exchange.request, payload: payload ?? exchange.request.payload };
   return new StackArms({

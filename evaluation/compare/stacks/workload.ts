@@ -5,13 +5,6 @@ import { planExchanges } from './exchanges.ts';
 import { makePlayable } from './peers/planned-inbox.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
-/** The exchanges that every arm plays. */
-export interface Workload {
-  /** Origin of the exchanges, for display. */
-  readonly source: string;
-  readonly exchanges: readonly PlannedExchange[];
-}
-
 /** Maximum exchanges of a recording that a pair plays, spread evenly over it: a pass takes a second with the slowest stack. */
 const MAX_RECORDED = 100;
 /** Number of different echoes of one size, so that contents vary a little. */
@@ -21,26 +14,24 @@ const ECHOES = 20;
  * Builds the exchanges of a recording through a hub, for one client and one server: addressed packets, with replies in the response.
  * Exchanges without an answer are included, since an acknowledgement has a cost, too.
  */
-export function buildRecordedWorkload(recording: Recording): Workload {
+export function buildRecordedExchanges(recording: Recording): readonly PlannedExchange[] {
   const exchanges = planExchanges(recording);
   const step = Math.max(1, exchanges.length / MAX_RECORDED);
   const chosen = Array.from(
     { length: Math.min(exchanges.length, MAX_RECORDED) },
     (_, index) => exchanges[Math.floor(index * step)],
   ).filter((exchange) => exchange !== undefined);
-  const { run_id, team } = recording.header;
-  return { source: `recording ${run_id} of team ${team}`, exchanges: makePlayable(chosen) };
+  return makePlayable(chosen);
 }
 
 /** Builds echoes of payloads of exactly `size` bytes; the same seed gives the same payloads. */
-export function buildSyntheticWorkload(size: number, seed: number): Workload {
+export function buildEchoes(size: number, seed: number): readonly PlannedExchange[] {
   const random = new Random(seed);
-  const exchanges = Array.from({ length: ECHOES }, (_, index) => {
+  return Array.from({ length: ECHOES }, (_, index) => {
     const request = createPacket(`q-${index}`, 'hub', 'a', drawPayload(size, random));
     const reply = createPacket(`a-${index}`, 'a', 'hub', drawPayload(size, random));
     return { request, replies: [{ ...reply, reply_to: request.id }] };
   });
-  return { source: `echoes of ${size} bytes`, exchanges };
 }
 
 function createPacket(id: string, from: string, to: string, payload: JsonObject): Packet {

@@ -14,14 +14,14 @@ import { describeRecording } from '../../recording.ts';
 import type { Arm } from '../arms.ts';
 import { findKnee, type Invocation, medianLatency, type Round } from '../invocation.ts';
 import type { PlannedExchange } from '../peers/protocol.ts';
-import type { Workload } from '../workload.ts';
 
 interface ReportInput {
   readonly arms: readonly [Arm, ...Arm[]];
   readonly measured: MeasuredArms<Invocation>;
   readonly concurrency: readonly number[];
   readonly recording: Recording;
-  readonly traffic: Workload;
+  /** The exchanges of the recording. */
+  readonly traffic: readonly PlannedExchange[];
   readonly exchangesOf: (arm: Arm) => readonly PlannedExchange[];
   readonly ratePerS: number;
   readonly seed: number;
@@ -51,7 +51,7 @@ export function reportStacks(reported: ReportInput): StacksComparison {
     ...describeRecording(recording),
     seed: reported.seed,
     ...judged,
-    ...describeTraffic(traffic),
+    ...describeTraffic(recording, traffic),
     left_out: reported.leftOut,
     rate_per_s: reported.ratePerS,
   };
@@ -59,13 +59,13 @@ export function reportStacks(reported: ReportInput): StacksComparison {
   return { ...file, sentence: formatVerdicts(file) };
 }
 
-function describeTraffic({ source, exchanges }: Workload) {
+function describeTraffic({ header: { run_id, team } }: Recording, exchanges: readonly PlannedExchange[]) {
   const packets = exchanges.flatMap(({ request, replies }) => [request, ...replies]);
   const sizes = packets.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload)));
   return {
     packets: packets.length,
     traffic: {
-      source,
+      source: `recording ${run_id} of team ${team}`,
       exchanges: exchanges.length,
       payload_bytes: {
         smallest: Math.min(...sizes),

@@ -5,7 +5,7 @@ import { sampleRecording } from '../../testing/sample-recording.ts';
 import { combineArms } from '../arms.ts';
 import { reportStacks } from '../figures/stacks-report.ts';
 import type { Invocation } from '../invocation.ts';
-import { buildSyntheticWorkload } from '../workload.ts';
+import { buildEchoes } from '../workload.ts';
 import { framedTcp } from './framed-tcp.ts';
 
 const CONCURRENCY = [1, 4, 16, 64];
@@ -31,7 +31,7 @@ export function makeStacksFile(
   const [baseline, ...others] = arms;
   if (baseline === undefined) throw new Error('expected an arm');
   const random = new Random(7);
-  const traffic = buildSyntheticWorkload(512, 1);
+  const traffic = buildEchoes(512, 1);
   const of = ({ factor, isOverloaded = false }: SampleArm) =>
     Array.from({ length: invocations }, (_, index) => invocationOf(factor, index, isOverloaded, random));
   const named = new Map(samples.map((sample) => [`${sample.name} bare`, of(sample)]));
@@ -50,7 +50,7 @@ export function makeStacksFile(
     concurrency: CONCURRENCY,
     recording: sampleRecording,
     traffic,
-    exchangesOf: () => traffic.exchanges,
+    exchangesOf: () => traffic,
     ratePerS: 200,
     seed: 1,
     command: 'npm run compare -- --stacks mesh/json,a2a/jsonrpc',
