@@ -102,26 +102,6 @@ export function estimateBytes(value: unknown): number {
   return bytes;
 }
 
-/**
- * Explains why some reader cannot take a value: it is nested too deep, has a key `__proto__`, which some readers
- * obey, or half of a letter, which UTF-8 cannot hold. Returns undefined if all readers can take it.
- */
-export function findUnreadable(value: unknown, maxDepth: number): string | undefined {
-  const open: [value: unknown, depth: number][] = [[value, 1]];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [at, depth] = next;
-    if (typeof at === 'string' && !at.isWellFormed()) return 'it has half of a letter';
-    if (typeof at !== 'object' || at === null) continue;
-    if (depth > maxDepth) return `it is nested deeper than ${maxDepth} levels`;
-    for (const key of Array.isArray(at) ? [] : Object.keys(at)) {
-      if (key === '__proto__') return 'it has a key __proto__';
-      if (!key.isWellFormed()) return 'it has a key with half of a letter';
-    }
-    for (const inside of Object.values(at)) open.push([inside, depth + 1]);
-  }
-  return undefined;
-}
-
 /** Shorter numbers are exact: `1e309` is the shortest that is infinite, and 2^53 has 16 digits. */
 const MIN_ROUNDED_DIGITS = 4;
 /** Longer numbers are infinite, or have more digits than a number keeps. */

@@ -2,7 +2,7 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { KEPT_LIMITS, MAX_MESSAGE_DEPTH } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
-import { estimateBytes, findUnreadable } from '@gaia-mesh/core/system/parse-json.ts';
+import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
 import { EventQueue } from '../event-queue.ts';
 import {
@@ -256,7 +256,7 @@ function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMes
 export function encodeAnswer(answer: object, encode: (answer: object) => string): string {
   if (!('tasks' in answer) || !Array.isArray(answer.tasks)) return encode(answer);
   const tasks: unknown[] = answer.tasks.map((task: TaskView) => {
-    const why = findUnreadable(task, MAX_MESSAGE_DEPTH);
+    const why = findUnreadable(task);
     if (why !== undefined) return nameTask(task, why);
     try {
       encode({ tasks: [task] });
@@ -266,6 +266,26 @@ export function encodeAnswer(answer: object, encode: (answer: object) => string)
     }
   });
   return encode({ ...answer, tasks });
+}
+
+/**
+ * Explains why some reader cannot take a value: it is nested too deep, has a key `__proto__`, which some readers
+ * obey, or half of a letter, which UTF-8 cannot hold. Returns undefined if all readers can take it.
+ */
+function findUnreadable(value: unknown): string | undefined {
+  const open: [value: unknown, depth: number][] = [[value, 1]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [at, depth] = next;
+    if (typeof at === 'string' && !at.isWellFormed()) return 'it has half of a letter';
+    if (typeof at !== 'object' || at === null) continue;
+    if (depth > MAX_MESSAGE_DEPTH) return `it is nested deeper than ${MAX_MESSAGE_DEPTH} levels`;
+    for (const key of Array.isArray(at) ? [] : Object.keys(at)) {
+      if (key === '__proto__') return 'it has a key __proto__';
+      if (!key.isWellFormed()) return 'it has a key with half of a letter';
+    }
+    for (const inside of Object.values(at)) open.push([inside, depth + 1]);
+  }
+  return undefined;
 }
 
 function nameTask({ id, contextId, status: { state, timestamp } }: TaskView, why: string): object {
