@@ -80,21 +80,29 @@ export async function readStart(response: Response, maxBytes: number): Promise<s
 export const MAX_REDIRECTS = 5;
 
 const CUT_OFF = 'UND_ERR_SOCKET';
+/** Codes of an existing connection that the other side closed. */
+const CUT_OFF_CODES: readonly string[] = [
+  CUT_OFF,
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'ERR_STREAM_PREMATURE_CLOSE',
+];
 
-/** Returns the reason behind a failed request or a body that broke off, with its code; undefined for any other error. */
-export function findConnectionFault(
-  error: unknown,
-): { readonly code: string; readonly message: string } | undefined {
-  for (let inner = error; inner instanceof Error && !(inner instanceof MeshError); inner = inner.cause) {
-    const code = readSystemCode(inner);
-    if (code !== undefined) return { code, message: inner.message || code };
-    // The parser calls a reset in the middle of a reply an invalid end, without a code.
-    if (inner.name === 'HTTPParserError') return { code: CUT_OFF, message: 'the connection was cut off' };
-  }
-  return undefined;
+interface ConnectionFault {
+  readonly code: string;
+  readonly message: string;
+  /** True if the other side closed an existing connection. */
+  readonly isCutOff: boolean;
 }
 
-/** Returns true if the other side closed an existing connection. */
-export function isCutOff(code: string): boolean {
-  return [CUT_OFF, 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_STREAM_PREMATURE_CLOSE'].includes(code);
+/** Returns the reason behind a failed request or a body that broke off; undefined for any other error. */
+export function findConnectionFault(error: unknown): ConnectionFault | undefined {
+  for (let inner = error; inner instanceof Error && !(inner instanceof MeshError); inner = inner.cause) {
+    const code = readSystemCode(inner);
+    if (code !== undefined)
+      return { code, message: inner.message || code, isCutOff: CUT_OFF_CODES.includes(code) };
+    // The parser calls a reset in the middle of a reply an invalid end, without a code.
+    if (inner.name === 'HTTPParserError')
+      return { code: CUT_OFF, message: 'the connection was cut off', isCutOff: true };
+  }
+  return undefined;
 }

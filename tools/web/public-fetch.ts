@@ -6,7 +6,6 @@ import {
   type Address,
   findConnectionFault,
   findRedirect,
-  isCutOff,
   MAX_REDIRECTS,
   sendRequest,
 } from '../http/fetch.ts';
@@ -261,11 +260,13 @@ function fetchFault(error: unknown, url: URL, options: PublicFetchOptions, limit
   if (options.signal.aborted) return fault(`${url.host}: stopped, the task has ended`);
   if (limit.aborted)
     return fault(`${formatUrl(url)} took longer than ${options.timeoutMs / 1000} s: given up`);
-  const { code, message } = findConnectionFault(error) ?? { code: '', message: '' };
+  const broken = findConnectionFault(error);
+  if (broken === undefined) return error;
+  const { code, message, isCutOff } = broken;
   // Codes of zlib and of the HTTP parser.
   if (/^(Z_|ERR__ERROR|ERR_BROTLI|HPE_)/.test(code))
     return fault(`${formatUrl(url)} sent a malformed reply: ${message} (${code})`);
-  if (isCutOff(code)) return fault(`${formatUrl(url)} broke off before its end`);
+  if (isCutOff) return fault(`${formatUrl(url)} broke off before its end`);
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_|UNABLE_|SELF_SIGNED|EPROTO)/.test(code)) {
     return fault(`${url.host} cannot be trusted: its certificate or TLS is invalid (${code})`);
   }

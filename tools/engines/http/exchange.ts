@@ -1,7 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { findConnectionFault, findRedirect, isCutOff, readStart, sendRequest } from '../../http/fetch.ts';
+import { findConnectionFault, findRedirect, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/service.ts';
 import type { ModelServer } from '../model-format.ts';
 import { type Fault, redact } from './fault.ts';
@@ -134,7 +134,7 @@ function toFault(error: unknown, characters: number | undefined): Fault {
     const { code, message: why } = fault;
     if (characters !== undefined)
       return { kind: 'cut', characters, why: `the connection was lost (${why})`, cause: error };
-    if (LOST.includes(code) || isCutOff(code)) return { kind: 'lost', why, cause: error };
+    if (LOST.includes(code) || fault.isCutOff) return { kind: 'lost', why, cause: error };
     return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };
   }
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
