@@ -9,7 +9,7 @@ import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
 import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
-import { formatYoutubeUrl, parseYoutubeId } from '../web/youtube/youtube-id.ts';
+import { parseYoutubeUrl } from '../web/youtube/youtube-id.ts';
 import { encodeBase64 } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 
@@ -120,7 +120,7 @@ const understandVideo: DataTool<z.infer<typeof videoInput>> = {
   description: 'Watches a YouTube video to answer a question.',
   input: videoInput,
   async run({ url, question }, context) {
-    const address = formatYoutubeUrl(parseYoutubeId(url));
+    const { address } = parseYoutubeUrl(url);
     const parts = [{ file_data: { file_uri: address } }, { text: question }];
     return { text: await askGemini(parts, context, 'youtube_transcript gets what is said without a key') };
   },

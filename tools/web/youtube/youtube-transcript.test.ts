@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serveWeb } from '../testing/serve-web.ts';
-import { parseYoutubeId } from './youtube-id.ts';
+import { parseYoutubeUrl } from './youtube-id.ts';
 import { youtubeTranscript } from './youtube-transcript.ts';
 
 async function transcript(id: string, language?: string) {
@@ -94,7 +94,10 @@ test.each([
   'youtube.com/watch?v=abc-DEF_123',
   ' abc-DEF_123 ',
 ])('%s names a video', (url) => {
-  expect(parseYoutubeId(url)).toBe('abc-DEF_123');
+  expect(parseYoutubeUrl(url)).toEqual({
+    id: 'abc-DEF_123',
+    address: 'https://www.youtube.com/watch?v=abc-DEF_123',
+  });
 });
 
 test.each([
@@ -107,5 +110,5 @@ test.each([
   'abc-DEF_1234',
   '',
 ])('%j names none', (url) => {
-  expect(() => parseYoutubeId(url)).toThrow('does not name a YouTube video: give an address like');
+  expect(() => parseYoutubeUrl(url)).toThrow('does not name a YouTube video: give an address like');
 });

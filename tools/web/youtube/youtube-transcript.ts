@@ -5,7 +5,7 @@ import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService, type ServiceCall } from '../call-service.ts';
 import { parseReply } from '../parse-reply.ts';
 import { resolveServiceUrl } from '../services.ts';
-import { formatYoutubeUrl, parseYoutubeId } from './youtube-id.ts';
+import { parseYoutubeUrl } from './youtube-id.ts';
 
 const jsonSchema = z.object({
   events: z
@@ -156,7 +156,7 @@ export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
   description: 'Captions of a YouTube video, with times.',
   input,
   async run({ url, language = 'en' }, context) {
-    const id = parseYoutubeId(url);
+    const { id, address } = parseYoutubeUrl(url);
     const player = await fetchPlayer(id, context);
     const tracks = listTracks(player, id);
     const track = chooseTrack(tracks, language);
@@ -165,7 +165,7 @@ export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
     const author = player.videoDetails?.author;
     const kind = track.kind === 'asr' ? `${track.languageCode}, made by a machine` : track.languageCode;
     const head =
-      `${title}${author === undefined ? '' : ` (${author})`}\n${formatYoutubeUrl(id)}\nTranscript (${kind}):`.trim();
+      `${title}${author === undefined ? '' : ` (${author})`}\n${address}\nTranscript (${kind}):`.trim();
     return {
       text: [head, ...lines].join('\n'),
       data: { title, language: track.languageCode, lines: lines.length },
