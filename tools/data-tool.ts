@@ -48,7 +48,7 @@ export interface DataToolContext {
 }
 
 /** A model that a data tool may ask. */
-export interface DataToolModel {
+interface DataToolModel {
   /** The engine's name. */
   readonly name: string;
   /** @throws MeshError `engine` */

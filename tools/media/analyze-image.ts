@@ -1,7 +1,7 @@
 import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { toUsage } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
-import type { DataTool, DataToolContext, DataToolModel, DataToolReply } from '../data-tool.ts';
+import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
 import type { EngineOptions } from '../engines/engine-options.ts';
 import { loadEngine } from '../engines/registry.ts';
 import { KEY_HOSTS } from '../engines/server-kind.ts';
@@ -120,7 +120,7 @@ const blind = new Map<string, string>();
 /** Returns the reply of the agent's own model, or the reason why it did not see the image, so that the caller tries another way. */
 async function readByModel(
   { bytes, mediaType, question = DEFAULT_QUESTION }: Image,
-  model: DataToolModel,
+  model: NonNullable<DataToolContext['model']>,
 ): Promise<{ readonly reply?: DataToolReply; readonly why: string }> {
   const known = blind.get(model.name);
   const image = toChatImage(bytes, mediaType);

@@ -69,7 +69,7 @@ export interface Python {
   command(context: PythonRunContext): Promise<PythonCommand>;
 }
 
-export interface PythonRunContext {
+interface PythonRunContext {
   /** Existing folder of the task's files, read-only to the code; undefined when there are none. */
   readonly files: string | undefined;
   /** The agent's own folder, which the code does not see. */

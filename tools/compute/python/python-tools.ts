@@ -12,7 +12,7 @@ import { explainAbsence, findFile, listTaskFiles, quoteFileName } from '../../fi
 import { loadTaskFile } from '../../files/load-file.ts';
 import { readConfined } from '../../files/read-confined.ts';
 import { findReader } from '../../files/reading/readers.ts';
-import { findPython, type Python, type PythonRunContext } from './pyodide-python.ts';
+import { findPython, type Python } from './pyodide-python.ts';
 import { PythonInterpreter, type PythonOutcome } from './python-interpreter.ts';
 
 /**
@@ -30,7 +30,7 @@ const MAX_LOST = 1_000;
 
 interface PythonJob {
   readonly python: Python;
-  readonly place: PythonRunContext;
+  readonly place: Parameters<Python['command']>[0];
   /** The driver's request, see python-driver.py. */
   readonly request: JsonObject;
   readonly timeoutMs: number;

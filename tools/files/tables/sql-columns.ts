@@ -1,5 +1,5 @@
 import type { DateOrder } from '../../tables/values/date.ts';
-import { type TypedColumn, typeColumn } from '../../tables/values/typed-column.ts';
+import { typeColumn } from '../../tables/values/typed-column.ts';
 import { type CellValue, roundNoise } from '../../tables/values/value.ts';
 import { formatCell } from './sheet.ts';
 
@@ -96,7 +96,10 @@ export function typeCells(
   return { columns, notes, isEither: typed.isEither };
 }
 
-function typeValues({ kind, values, unit }: TypedColumn, texts: readonly SqlValue[]): Typing {
+function typeValues(
+  { kind, values, unit }: ReturnType<typeof typeColumn>,
+  texts: readonly SqlValue[],
+): Typing {
   switch (kind) {
     case 'text':
       return { stays: '' };

@@ -63,7 +63,7 @@ const MEASURES: readonly Readonly<Record<string, number>>[] = [
 ];
 
 /** The cells of a column with their types. */
-export interface TypedColumn {
+interface TypedColumn {
   /** The kind of most cells. */
   readonly kind: 'text' | 'truth' | 'date' | 'duration' | 'number' | 'money';
   /**
@@ -171,12 +171,9 @@ function readCell(
  * have.
  */
 function detectQuantities(readings: readonly Readings[]): (reading: Readings) => boolean {
-  const times = new Map<string, number>();
-  for (const { quantity } of readings)
-    if (quantity !== undefined && quantity.unit !== '')
-      times.set(quantity.unit, (times.get(quantity.unit) ?? 0) + 1);
-  const most = [...times].sort((a, b) => b[1] - a[1])[0];
-  const total = [...times.values()].reduce((sum, count) => sum + count, 0);
+  const units = countUnits(readings);
+  const [most] = units;
+  const total = units.reduce((sum, [, count]) => sum + count, 0);
   const usual = most !== undefined && most[1] > 1 && most[1] > total * SHARE ? most[0] : undefined;
   return ({ quantity }) =>
     quantity !== undefined &&
@@ -188,11 +185,16 @@ function detectQuantities(readings: readonly Readings[]): (reading: Readings) =>
 
 function detectUnit(kind: TypedColumn['kind'], readings: readonly Readings[]): string {
   if (kind !== 'number' && kind !== 'money') return '';
+  return countUnits(readings)[0]?.[0] ?? '';
+}
+
+/** Counts the units of the quantities, the most frequent first. */
+function countUnits(readings: readonly Readings[]): [unit: string, count: number][] {
   const times = new Map<string, number>();
   for (const { quantity } of readings)
     if (quantity !== undefined && quantity.unit !== '')
       times.set(quantity.unit, (times.get(quantity.unit) ?? 0) + 1);
-  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+  return [...times].sort((a, b) => b[1] - a[1]);
 }
 
 function convertReading(

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { type ServiceCall, withService } from '../call-service.ts';
 import { readServiceKey } from '../services.ts';
-import { type SavedFile, saveDownload } from './save-download.ts';
+import { saveDownload } from './save-download.ts';
 
 const DATASET = 'datasets/gaia-benchmark/GAIA/resolve/main/2023';
 const SPLITS = ['validation', 'test'];
@@ -29,7 +29,7 @@ const sourcesSchema = z
   .default(['local', 'dataset', 'api']);
 
 /** The file from a source, or the reason why it has none. */
-type SaveOutcome = SavedFile | { readonly miss: string };
+type SaveOutcome = Awaited<ReturnType<typeof saveDownload>> | { readonly miss: string };
 
 /**
  * Gets the attachment of a GAIA question from the task's own folder, the dataset (gated, with the user's token) or the scoring

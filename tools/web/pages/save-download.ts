@@ -89,7 +89,7 @@ function tryDecodeUri(text: string): string {
 /** Maximum files of one name. */
 const MAX_SAME_NAME = 50;
 
-export interface SavedFile {
+interface SavedFile {
   /** The path in the task's files, as file tools take it: `downloads/table.csv`. */
   readonly file: string;
   readonly bytes: number;
