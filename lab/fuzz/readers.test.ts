@@ -10,7 +10,7 @@ import { writeParquet } from '@gaia-mesh/evaluation/export/parquet/write-parquet
 import { readQuestions, readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { readWtq } from '@gaia-mesh/evaluation/questions/wtq-questions.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
-import { readArguments, readJson } from '@gaia-mesh/tools/engines/replies/json-reply.ts';
+import { buildToolCalls, readJson } from '@gaia-mesh/tools/engines/replies/json-reply.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
 import type { Reading } from '@gaia-mesh/tools/files/reading/reading.ts';
 import {
@@ -224,7 +224,10 @@ tryFileReader(
 tryReader({
   name: 'reader:model-reply',
   samples: async () => REPLIES.map((reply) => Buffer.from(reply)),
-  read: (bytes) => [readJson(bytes.toString(), replySchema), readArguments(bytes.toString())],
+  read: (bytes) => [
+    readJson(bytes.toString(), replySchema),
+    buildToolCalls([{ name: 'tool', arguments: bytes.toString() }], 0),
+  ],
 });
 tryDocumentReader('pdf', 'a.pdf', { kind: 'pdf' }, async () => pdfOf([pdfText(['one']), pdfText(['two'])]));
 tryDocumentReader('docx', 'a.docx', { kind: 'docx' }, () => docxOf(docxParagraph('x', 'Heading1')));

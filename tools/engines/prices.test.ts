@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeCostUsd, FREE, findPresetPrice } from './prices.ts';
+import { computeCostUsd, findPresetPrice } from './prices.ts';
 
 test.each(['gpt-4o', 'gpt-4o-2024-08-06', 'claude-haiku-4-5', 'claude-haiku-4-5-20251001'])(
   '%s has a price',
@@ -20,8 +20,9 @@ test('a cost is dollars, zero where it is free, null where nobody knows it', () 
   const took = { promptTokens: 400_000, completionTokens: 100_000 };
   const unsaid = { promptTokens: null, completionTokens: null };
   expect(computeCostUsd(price, took)).toBe(2);
-  expect(computeCostUsd(FREE, took)).toBe(0);
-  expect(computeCostUsd(FREE, unsaid)).toBe(0);
+  const free = { prompt: 0, completion: 0 };
+  expect(computeCostUsd(free, took)).toBe(0);
+  expect(computeCostUsd(free, unsaid)).toBe(0);
   expect(computeCostUsd(undefined, took)).toBeNull();
   for (const part of [unsaid, { ...took, promptTokens: null }, { ...took, completionTokens: null }])
     expect(computeCostUsd(price, part)).toBeNull();

@@ -11,9 +11,6 @@ export const priceSchema = z.strictObject({
 });
 export type Price = z.infer<typeof priceSchema>;
 
-/** The price of a model on the user's own machine. */
-export const FREE: Price = { prompt: 0, completion: 0 };
-
 /**
  * Presets, which age: list prices for plain requests (no batches) as of March 2026, from
  * openai.com/api/pricing and platform.claude.com/docs/en/about-claude/pricing. The option `price` overrides them.

@@ -13,10 +13,11 @@ import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
 import { type Call, type Matter, openFiles, parseConversation } from './open-files.ts';
-import type { EmbeddedSettings } from './settings.ts';
+import type { parseEmbeddedSettings } from './settings.ts';
 import { findCalculation } from './worded-arithmetic.ts';
 
 type InboundConversation = ReturnType<typeof parseConversation>;
+type EmbeddedSettings = ReturnType<typeof parseEmbeddedSettings>;
 
 const MAX_MARK = 10;
 /** Matches the end of a text that was cut: part of a table would lead to a wrong verdict. */

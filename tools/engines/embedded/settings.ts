@@ -14,13 +14,13 @@ const settingsSchema = z.looseObject({
   weights: z.string().min(1).optional(),
 });
 
-export type EmbeddedSettings = z.infer<typeof settingsSchema>;
-
 /** Names of the options that have an effect on the embedded engine. */
 export const embeddedOptions: readonly string[] = Object.keys(settingsSchema.shape);
 
 /** @throws MeshError `usage` */
-export function parseEmbeddedSettings(options: EngineOptions['options'] = {}): EmbeddedSettings {
+export function parseEmbeddedSettings(
+  options: EngineOptions['options'] = {},
+): z.infer<typeof settingsSchema> {
   const parsed = settingsSchema.safeParse(options);
   if (parsed.success) return parsed.data;
   throw createOptionError('extractive', options, [parsed]);

@@ -1,99 +1,15 @@
-import { rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { PromptPart, TokenCounts } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
-import { CHATML, ChatPrompt, type JinjaTemplate } from './chat-prompt.ts';
+import { CHATML, ChatPrompt } from './chat-prompt.ts';
+import type { LlamaModel, LlamaSequence, loadLibrary } from './library.ts';
+import { Openings } from './openings.ts';
 import { buildCallGrammar, buildSchemaGrammar } from './schema-grammar.ts';
 
-/** The parts of `node-llama-cpp` that are used. The package is in the user's cache, so that its own types are not here. */
-interface LlamaPackage {
-  getLlama(options: object): Promise<Llama>;
-  LlamaGrammarEvaluationState: new (of: { model: LlamaModel; grammar: object }) => object;
-}
-
-interface Llama {
-  loadModel(options: object): Promise<LlamaModel>;
-  createGrammar(options: { grammar: string }): Promise<object>;
-}
-
-interface LlamaModel {
-  readonly tokens: {
-    readonly bos: number | null;
-    readonly bosString: string | null;
-    readonly eosString: string | null;
-    readonly shouldPrependBosToken: boolean;
-  };
-  readonly fileInfo: { readonly metadata: { readonly tokenizer?: { readonly chat_template?: unknown } } };
-  tokenize(text: string, specialTokens?: boolean): number[];
-  detokenize(tokens: readonly number[], specialTokens?: boolean, lastTokens?: readonly number[]): string;
-  createContext(options: object): Promise<{ getSequence(): LlamaSequence }>;
-}
-
-interface LlamaSequence {
-  readonly nextTokenIndex: number;
-  adaptStateToTokens(tokens: number[], allowShift: boolean): Promise<void>;
-  clearHistory(): Promise<void>;
-  evaluateWithoutGeneratingNewTokens(tokens: number[]): Promise<void>;
-  evaluate(tokens: number[], options: object): AsyncGenerator<number, void>;
-  saveStateToFile(file: string): Promise<{ readonly fileSize: number }>;
-  loadStateFromFile(file: string, risk: { readonly acceptRisk: true }): Promise<void>;
-}
-
-/** The library in the user's cache, and what it reports about its work. */
-interface LlamaLibrary {
-  readonly llama: Llama;
-  readonly package: LlamaPackage;
-  readonly createTemplate: (source: string) => JinjaTemplate;
-  /** Returns the errors that llama.cpp wrote into its log since the last call. */
-  readonly takeErrors: () => string | undefined;
-}
-
-/** Lines of llama.cpp's log that are kept: the cause of a failure comes before what follows from it. */
-const MAX_ERRORS = 8;
-
-/**
- * Loads the library from its folder.
- *
- * @param gpu the graphics interface whose package is installed there
- */
-export async function loadLibrary(folder: string, gpu: string | false): Promise<LlamaLibrary> {
-  const require = createRequire(path.join(folder, 'package.json'));
-  const load = async <Module>(name: string, from = require): Promise<Module> =>
-    await import(pathToFileURL(from.resolve(name)).href);
-  const entry = require.resolve('node-llama-cpp');
-  const own = await load<LlamaPackage>('node-llama-cpp');
-  const { Template } = await load<{ Template: new (source: string) => JinjaTemplate }>(
-    '@huggingface/jinja',
-    createRequire(entry),
-  );
-  let errors: string[] = [];
-  const llama = await own.getLlama({
-    build: 'never',
-    gpu,
-    progressLogs: false,
-    logLevel: 'error',
-    logger: (_level: string, text: string) => {
-      errors.push(text.trim());
-      errors = errors.slice(-MAX_ERRORS);
-    },
-  });
-  return {
-    llama,
-    package: own,
-    createTemplate: (source) => new Template(source),
-    takeErrors() {
-      const taken = errors;
-      errors = [];
-      return taken.length === 0 ? undefined : taken.join('; ');
-    },
-  };
-}
+type LlamaLibrary = Awaited<ReturnType<typeof loadLibrary>>;
 
 export interface GenerateOptions {
   readonly maxTokens: number;
@@ -384,71 +300,6 @@ export class LocalModel {
       mustCall ? `${rules.replace(/^root ::= /m, `root ::= "${CALL_MARK}" `)}` : rules,
     );
     return (text) => (mustCall || text.trimEnd().includes(CALL_MARK) ? state : undefined);
-  }
-}
-
-/** The state of the model after an opening, in a file. */
-interface Opening {
-  readonly tokens: readonly number[];
-  readonly file: string;
-  readonly bytes: number;
-}
-
-/**
- * States of the model after the openings of prompts: the roles of a team take turns, and each would otherwise read its instructions and
- * tools anew. They hold no document and no question.
- */
-class Openings {
-  readonly #sequence: LlamaSequence;
-  readonly #folder: string;
-  /** The one that was used last is the last. */
-  #kept: Opening[] = [];
-  #count = 0;
-  #canKeep = true;
-
-  constructor(sequence: LlamaSequence, folder: string) {
-    this.#sequence = sequence;
-    this.#folder = folder;
-  }
-
-  /** Restores the longest opening of a prompt that is longer than `least`, and returns its tokens; undefined if there is none. */
-  async restore(prompt: readonly number[], least: number): Promise<number | undefined> {
-    const found = this.#kept
-      .filter(({ tokens }) => tokens.length > least && tokens.length < prompt.length)
-      .filter(({ tokens }) => tokens.every((token, index) => token === prompt[index]))
-      .reduce<Opening | undefined>(
-        (best, one) => (one.tokens.length > (best?.tokens.length ?? 0) ? one : best),
-        undefined,
-      );
-    if (found === undefined) return undefined;
-    this.#kept = [...this.#kept.filter((one) => one !== found), found];
-    await this.#sequence.loadStateFromFile(found.file, { acceptRisk: true });
-    return found.tokens.length;
-  }
-
-  /** Keeps the state after an opening, and evicts the least recently used ones. */
-  async keep(tokens: readonly number[]): Promise<void> {
-    const { openings, openingBytes } = LLAMA_LIMITS;
-    const isKept = this.#kept.some(
-      (one) =>
-        one.tokens.length === tokens.length && one.tokens.every((token, index) => token === tokens[index]),
-    );
-    if (isKept || !this.#canKeep) return;
-    this.#count += 1;
-    const file = path.join(this.#folder, `${this.#count}.state`);
-    try {
-      const { fileSize: bytes } = await this.#sequence.saveStateToFile(file);
-      this.#kept.push({ tokens, file, bytes });
-    } catch {
-      // A full disk costs time, and no answer.
-      this.#canKeep = false;
-      await rm(file, { force: true });
-    }
-    const sum = () => this.#kept.reduce((all, { bytes }) => all + bytes, 0);
-    while (this.#kept.length > openings || sum() > openingBytes) {
-      const [oldest] = this.#kept.splice(0, 1);
-      if (oldest !== undefined) await rm(oldest.file, { force: true });
-    }
   }
 }
 

@@ -8,7 +8,8 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { serveChat } from './chat-server.ts';
 import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
-import { LocalModel, loadLibrary } from './local-model.ts';
+import { loadLibrary } from './library.ts';
+import { LocalModel } from './local-model.ts';
 
 const models = new Map<string, LocalModel>();
 let library: ReturnType<typeof loadLibrary> | undefined;

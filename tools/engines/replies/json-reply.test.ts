@@ -1,7 +1,7 @@
 import { cpuMs } from '@gaia-mesh/core/testing/cpu-time.ts';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { readArguments, readJson } from './json-reply.ts';
+import { buildToolCalls, readJson } from './json-reply.ts';
 
 const schema = z.object({ a: z.string() });
 
@@ -183,7 +183,8 @@ test.each([
   [7, '7'],
   ['{"__proto__":{"y":1},"x":1}', { x: 1 }],
 ])('arguments %j are %j', (given, read) => {
-  const result = readArguments(given);
+  const [call] = buildToolCalls([{ name: 'add', arguments: given }], 0);
+  const result = call?.arguments;
   expect(result).toEqual(read);
   expect(Object.hasOwn(Object(result), '__proto__')).toBe(false);
 });

@@ -172,7 +172,7 @@ function explainSyntax(content: string): string {
 const MAX_ENCODINGS = 3;
 
 /** Reads a tool's arguments, which servers send as an object or as its text; anything but an object stays text. */
-export function readArguments(given: unknown): JsonObject | string {
+function readArguments(given: unknown): JsonObject | string {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   // Some models write nothing for a tool without arguments.
   if (text.trim() === '') return {};

@@ -7,7 +7,7 @@ import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts'
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain } from '../http/fault.ts';
 import type { ModelFormat, ModelQuery, ModelServer, Omittable } from '../model-format.ts';
-import { FREE, findPresetPrice, type Price } from '../prices.ts';
+import { findPresetPrice, type Price } from '../prices.ts';
 import { type ModelReply, readWholeText, receiveReply, type ServerReply } from '../replies/server-reply.ts';
 import {
   type Environment,
@@ -95,7 +95,7 @@ export function resolveModelEndpoints(
         );
       },
       model,
-      price: price ?? (kind.isFree ? FREE : findPresetPrice(model)),
+      price: price ?? (kind.isFree ? { prompt: 0, completion: 0 } : findPresetPrice(model)),
       window: new Window(context, async () => (await capabilities())?.contextTokens ?? undefined),
       summaries: new Summaries(),
       toolCalls,
