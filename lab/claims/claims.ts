@@ -138,10 +138,17 @@ function formatClaims(decided: readonly Decided[]): string {
     .map(([compare, own]) =>
       [
         `By \`npm run compare -- ${compare}\`:`,
-        formatMarkdownTable([['published', 'about', 'verdict', 'found here'], ...own.map(formatClaim)]),
+        unescapeCode(
+          formatMarkdownTable([['published', 'about', 'verdict', 'found here'], ...own.map(formatClaim)]),
+        ),
       ].join('\n\n'),
     )
     .join('\n\n');
+}
+
+/** Takes back the escapes inside of code, where Markdown would show them as they are: conditions have a `<`. */
+function unescapeCode(markdown: string): string {
+  return markdown.replaceAll(/`[^`]*`/g, (code) => code.replaceAll('&lt;', '<'));
 }
 
 function formatClaim({ claim, verdict, found }: Decided): string[] {
