@@ -38,13 +38,12 @@ const QUESTIONS = [
   ...{ Question, Level: 1, 'Final answer': answer },
 }));
 /**
- * Each team is asked one question. All are asked before a release, where they take minutes, and only then the panel, whose critics write
- * more than all other teams together. What teams do with the replies of models is held by scripted ones
- * (`tools/roles/replies-in-teams.test.ts`).
+ * Each team answers all questions in CI and before a release, where they take minutes. Elsewhere each answers one, but for the panel, whose
+ * critics write more than all other teams together.
  */
-const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
-const ASKED = isRelease ? QUESTIONS : QUESTIONS.slice(0, 1);
-const TEAMS = ['overseer', 'pipeline', 'react', 'single', 'supervisor', ...(isRelease ? ['panel'] : [])];
+const isThorough = process.env.GAIA_MESH_RELEASE === 'true' || process.env.CI === 'true';
+const ASKED = isThorough ? QUESTIONS : QUESTIONS.slice(0, 1);
+const TEAMS = ['overseer', 'pipeline', 'react', 'single', 'supervisor', ...(isThorough ? ['panel'] : [])];
 /** Short replies: the model is asked on processors that others use. */
 const BRIEF = ['--engine', 'llama', '--model', MODEL, '--engine-option', 'max_tokens=128', '--no-cache'];
 const ONE_LINE = ['--engine-option', 'stop=["\\n"]'];
