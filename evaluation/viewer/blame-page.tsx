@@ -132,15 +132,13 @@ function MessagesCard({ file }: { readonly file: BlameFile }) {
       'the chance where its sender speaks again instead',
     ),
     { header: 'change and interval', value: ({ again }) => formatEffect(again), rank: 1 },
-    {
-      ...createFigure<Message>(
-        'truth',
-        ({ replaced }) => replaced.truth?.chance ?? null,
-        formatPercent,
-        'the chance with the true answer in its place',
-      ),
-      rank: 1,
-    },
+    createFigure(
+      'truth',
+      ({ replaced }) => replaced.truth?.chance ?? null,
+      formatPercent,
+      'the chance with the true answer in its place',
+      1,
+    ),
   ];
   return (
     <Card title="Messages" nav="Messages" id="messages" about="Open a message to read what it said.">

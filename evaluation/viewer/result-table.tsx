@@ -26,18 +26,19 @@ export interface Column<Row> extends WordedColumn<Row> {
 /** A column of a table with rows, in which it has a value. */
 type ShownColumn<Row> = Column<Row> & { readonly header: string; readonly isNumber: boolean };
 
-/** Creates a column of figures in another format than that of whole numbers. */
+/** Creates a column of figures in another format than that of whole numbers; with a rank, a phone leaves it out. */
 export function createFigure<Row>(
   header: string,
   value: (row: Row) => number | null,
   format: (value: number) => string,
   explain: string,
+  rank?: number,
 ): Column<Row> {
   const formatKnown = (row: Row) => {
     const own = value(row);
     return own === null ? UNKNOWN : format(own);
   };
-  return { header, value, explain, format: formatKnown };
+  return { header, value, explain, rank, format: formatKnown };
 }
 
 interface ResultTableProps<Row> {

@@ -210,27 +210,17 @@ function PacketTable({ traffic, shown, nameNode, selected, onSelect }: PacketTab
       'when the hub had it, since the first packet',
     ),
     { header: 'bytes', value: ({ bytes }) => bytes, explain: 'its frame, as the sender wrote it' },
-    {
-      ...createFigure<ShownPacket>(
-        'in the tool',
-        ({ toolMs = 0 }) => toolMs || null,
-        formatMs,
-        'by the agent’s own clock',
-      ),
-      rank: 1,
-    },
-    {
-      ...createFigure<ShownPacket>(
-        'in the mesh',
-        ({ atMs, toolMs = 0, cause }) => {
-          const before = packets[cause ?? -1];
-          return isTimed && before !== undefined ? atMs - before.atMs - toolMs : null;
-        },
-        formatMs,
-        'from the arrival of its cause until its own, without the tool',
-      ),
-      rank: 1,
-    },
+    createFigure('in the tool', ({ toolMs = 0 }) => toolMs || null, formatMs, 'by the agent’s own clock', 1),
+    createFigure(
+      'in the mesh',
+      ({ atMs, toolMs = 0, cause }) => {
+        const before = packets[cause ?? -1];
+        return isTimed && before !== undefined ? atMs - before.atMs - toolMs : null;
+      },
+      formatMs,
+      'from the arrival of its cause until its own, without the tool',
+      1,
+    ),
     {
       header: 'tokens',
       value: ({ token_used }) => token_used || null,
