@@ -83,7 +83,8 @@ export function createAlarms({ say, note = say, styles }: Alarms): RunObserver {
           break;
         case 'agent_lost':
         case 'agent_died':
-          say(styles?.red(text) ?? text);
+          // With styles it goes to a terminal, where the end of the agent's log keeps its lines.
+          say(styles?.red(trouble) ?? text);
           break;
         default:
           note(text);
