@@ -44,7 +44,9 @@ const stackEntries: readonly StackEntry[] = [
   createEntry('a2a/jsonrpc', 'bare', [], async () => (await import('./a2a/bare/stacks.ts')).a2aJsonRpcBare),
   createEntry('a2a/rest', 'sdk', A2A_SDK, async () => (await import('./a2a/sdk/stacks.ts')).a2aRestSdk),
   createEntry('a2a/grpc', 'sdk', A2A_GRPC, async () => (await import('./a2a/sdk/grpc.ts')).a2aGrpcSdk),
-  createEntry('mcp/stdio', 'sdk', MCP_STDIO, async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioSdk),
+  createEntry('mcp/stdio', 'sdk', MCP_STDIO, async () =>
+    (await import('./mcp/stdio/stacks.ts')).loadMcpStdioSdk(),
+  ),
   createEntry('mcp/stdio', 'bare', [], async () => (await import('./mcp/stdio/stacks.ts')).mcpStdioBare),
   createEntry('mcp/http', 'sdk', MCP_SDK, async () => (await import('./mcp/sdk/stacks.ts')).mcpHttpSdk),
   createEntry('mcp/http', 'bare', [], async () => (await import('./mcp/bare/stacks.ts')).mcpHttpBare),

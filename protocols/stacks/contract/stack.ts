@@ -21,7 +21,7 @@ export interface Stack {
   readonly protocol: string;
   readonly transport: string;
   /**
-   * `sdk`: the protocol's official packages at both ends, loaded only on use. `bare`: the minimum that speaks
+   * `sdk`: the protocol's official packages at both ends, which are loaded with the stack. `bare`: the minimum that speaks
    * it, on Node's own modules. `python`, `go`: the official package of that language, in a process of its own.
    */
   readonly implementation: Implementation;
@@ -30,7 +30,7 @@ export interface Stack {
   /**
    * Serves on the loopback until it is closed, on a port or path of its own choice.
    *
-   * @throws MeshError `config` when a package is missing (the message names it) or a setting is not supported
+   * @throws MeshError `config` if a setting is not supported
    */
   serve(inbox: Inbox, settings: StackSettings): Promise<StackServer>;
 

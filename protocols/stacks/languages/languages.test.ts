@@ -6,7 +6,7 @@ import { a2aJsonRpcSdk } from '../a2a/sdk/stacks.ts';
 import type { Stack } from '../contract/stack.ts';
 import { listStackChecks } from '../contract/suite.ts';
 import { mcpHttpSdk } from '../mcp/sdk/stacks.ts';
-import { mcpStdioSdk } from '../mcp/stdio/stacks.ts';
+import { loadMcpStdioSdk } from '../mcp/stdio/stacks.ts';
 import { describePeer, type Language } from './installation.ts';
 import { createSdkStack } from './stacks.ts';
 
@@ -41,6 +41,8 @@ function testLanguages(language: Language, ends: string, stack: Stack, wanted: R
 
 /** All stacks take minutes: one with Python is tested always, and the others, also with Go, before a release. */
 const isRelease = process.env.GAIA_MESH_RELEASE === 'true';
+
+const mcpStdioSdk = await loadMcpStdioSdk();
 
 const PYTHON = [
   [createSdkStack('mcp/http', 'python'), mcpHttpSdk, isRelease ? ALL : AGREEMENT, AGREEMENT],

@@ -1,13 +1,13 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Stack } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
 import { createPacketTool, mcpHttpTraits } from '../tools.ts';
+import { connectSdk } from './client.ts';
+import { createSdkServer, serveSdkHttp } from './server.ts';
 
-/**
- * MCP over streamable HTTP with its own SDK at both ends, on Node's HTTP server and undici. Each end loads its own
- * packages only, as its memory is measured.
- */
+/** MCP over streamable HTTP with its own SDK at both ends, on Node's HTTP server and undici. */
 export const mcpHttpSdk: Stack = meterStack({
   name: 'mcp/http',
   protocol: 'mcp',
@@ -15,14 +15,11 @@ export const mcpHttpSdk: Stack = meterStack({
   implementation: 'sdk',
   traits: mcpHttpTraits,
   async serve(inbox, settings) {
-    const { createSdkServer, serveSdkHttp } = await import('./server.ts');
     const tools = [createPacketTool(inbox)];
     const server = await serveSdkHttp(() => createSdkServer(tools), settings);
     return { address: `${server.url}${MCP_PATH}`, port: server.port, close: () => server.close() };
   },
   async connect(address, settings) {
-    const { connectSdk } = await import('./client.ts');
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const { fetch, close } = createPooledFetch(settings);
     return connectSdk(new StreamableHTTPClientTransport(new URL(address), { fetch }), settings, close);
   },

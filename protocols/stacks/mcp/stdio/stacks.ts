@@ -26,19 +26,24 @@ export const mcpStdioBare: Stack = meterStack({
   connect: async (address, settings) => connectBare(await startStdioCaller(address), settings),
 });
 
-/** MCP over the pipes of a child by its own SDK, which starts the server twice: once to see which revisions it speaks. */
-export const mcpStdioSdk: Stack = meterStack({
-  ...common,
-  implementation: 'sdk',
-  traits: mcpStdioTraits,
-  serve: (inbox) => serveOwnChildren('sdk', inbox),
-  async connect(address, settings) {
-    const { connectSdk } = await import('../sdk/client.ts');
-    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
-    const command = commandSchema.parse(JSON.parse(address));
-    return connectSdk(new StdioClientTransport({ ...command, stderr: 'inherit' }), settings);
-  },
-});
+/**
+ * Loads MCP over the pipes of a child by its own SDK, which starts the server twice: once to see which revisions it
+ * speaks. The client's package is loaded here, so that the time of a set-up does not include it.
+ */
+export async function loadMcpStdioSdk(): Promise<Stack> {
+  const { connectSdk } = await import('../sdk/client.ts');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  return meterStack({
+    ...common,
+    implementation: 'sdk',
+    traits: mcpStdioTraits,
+    serve: (inbox) => serveOwnChildren('sdk', inbox),
+    connect(address, settings) {
+      const command = commandSchema.parse(JSON.parse(address));
+      return connectSdk(new StdioClientTransport({ ...command, stderr: 'inherit' }), settings);
+    },
+  });
+}
 
 const CHILD = fileURLToPath(new URL('./stdio-process.ts', import.meta.url));
 
