@@ -8,8 +8,8 @@ import { findScorer } from '../scorers/scorer.ts';
 import { chooseResultFolder } from './batch-places.ts';
 import { commaList, defineTable, flag, option, output, text } from './option-table.ts';
 import { batchShape, repliesNeeds, store, teamNeeds, teamShape, watchNeeds, watchShape } from './options.ts';
-import { planRun, type RunPlan } from './run-plan.ts';
-import { EMBEDDED, loadTeams } from './team-options.ts';
+import { EMBEDDED, planRun, type RunPlan } from './run-plan.ts';
+import { loadTeams } from './team-options.ts';
 
 const BATCH = ['tasks', 'repeat>1'] as const;
 

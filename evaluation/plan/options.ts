@@ -140,7 +140,7 @@ export type LimitOptions = z.output<z.ZodObject<typeof limitShape>>;
 
 export const concurrency = option(
   '<k>',
-  'run this many tasks at once (default: 1 to 8)',
+  'run this many tasks at once (default: 4 or 1)',
   wholeNumber.optional(),
 );
 

@@ -12,7 +12,7 @@ import { shortenPath } from './batch-places.ts';
 import { drawSeed } from './fault-request.ts';
 import { describeMaking } from './making.ts';
 import type { LimitOptions, RunOptions } from './options.ts';
-import { EMBEDDED, type PlannedTeam, planTeam, usesStore } from './team-options.ts';
+import { type PlannedTeam, planTeam, usesStore } from './team-options.ts';
 
 /**
  * The plan of a run with all options resolved and checked: `bench` asks one team, `gaia` several. Nothing has been started or
@@ -71,6 +71,9 @@ interface RunParts
   readonly warnings: readonly string[];
 }
 
+/** The embedded engine. Runs that use no other one start faster, since they do not load the module that checks models. */
+export const EMBEDDED = 'extractive';
+
 /**
  * Plans a run of any command: resolves its teams, and asks their model servers what the models can do.
  *
@@ -118,7 +121,6 @@ export async function checkTeams(
   hasAnswers: boolean,
 ): Promise<string[]> {
   checkStoreUse(planned, store);
-  // Runs without a model start faster, since they do not load the module that checks models.
   const hasModels = planned.some(({ team }) =>
     team.agents.some((agent) => resolveEngine(team, agent).engine !== EMBEDDED),
   );

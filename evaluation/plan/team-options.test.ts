@@ -1,6 +1,5 @@
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { expect, test } from 'vitest';
-import { loadTeam } from '../teams/load-team.ts';
 import type { TeamOptions } from './options.ts';
 import { loadTeams, planTeam } from './team-options.ts';
 
@@ -11,17 +10,11 @@ async function planConcurrency(name: string, options: TeamOptions): Promise<numb
 }
 
 test.each<[string, TeamOptions, number]>([
-  ['pipeline', {}, 8],
+  ['pipeline', {}, 4],
   ['pipeline', { engine: 'ollama' }, 4],
   ['overseer', {}, 1],
   ['panel', { engine: 'ollama' }, 1],
   ['panel', { concurrency: 3 }, 3],
 ])('team %s with %o has %i questions on their way', async (name, options, expected) => {
   expect(await planConcurrency(name, options)).toEqual([expected]);
-});
-
-test('a team with one agent that asks a model counts as one with a model', async () => {
-  const team = loadTeam('pipeline');
-  const agents = team.agents.map((agent, at) => (at === 1 ? { ...agent, engine: 'ollama' } : agent));
-  expect(await planTeam({ ...team, agents }, {}, temporaryFolder())).toMatchObject({ concurrency: 4 });
 });

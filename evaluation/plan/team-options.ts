@@ -46,16 +46,11 @@ export interface PlannedTeam {
   readonly out: string;
 }
 
-/** The embedded engine. */
-export const EMBEDDED = 'extractive';
-
 /**
- * Default numbers of questions asked at once. A server of models answers few requests at a time. Agents of the embedded engine
- * wait for each other on this machine: with more questions each finds work more often, and a question takes less processor time
- * (twelve instead of thirteen milliseconds on two cores). Teams that learn ask one at a time, since a question can use only
- * what was learned before it (OV-15, C-14).
+ * Default number of questions asked at once. Teams that learn ask one at a time, since a question can use only what was learned
+ * before it (OV-15, C-14).
  */
-const CONCURRENCY = { models: 4, embedded: 8 };
+const CONCURRENCY = 4;
 const ONE_AT_A_TIME: readonly string[] = ['oversee', 'moderate'];
 
 const MAX_PORT = 65_535;
@@ -114,23 +109,18 @@ export async function planTeam(
   external: ReadonlySet<string> = new Set(),
 ): Promise<PlannedTeam> {
   const adapter = await loadAdapter(team.adapter);
+  const isSequential = team.agents.some(({ tool }) => ONE_AT_A_TIME.includes(tool));
   return {
     team,
     adapter,
     fingerprint: await fingerprintTeam(team),
-    concurrency: options.concurrency ?? chooseConcurrency(team),
+    concurrency: options.concurrency ?? (isSequential ? 1 : CONCURRENCY),
     faults: parseFaultRequest(options, team, adapter, external),
     network: findNetwork(options, team),
     // Repeated questions may not use the cache, because they could not improve (C-11).
     usesCache: options.cache === true && options.repeat === 1 && team.use_cache,
     out,
   };
-}
-
-function chooseConcurrency(team: Team): number {
-  if (team.agents.some(({ tool }) => ONE_AT_A_TIME.includes(tool))) return 1;
-  const isEmbedded = team.agents.every((agent) => resolveEngine(team, agent).engine === EMBEDDED);
-  return isEmbedded ? CONCURRENCY.embedded : CONCURRENCY.models;
 }
 
 /** @throws MeshError `usage` for a network through which the team's packets do not travel */

@@ -73,7 +73,7 @@ async function run(options: PerfOptions): Promise<void> {
     part: {
       facts: 'four agents, embedded engine, adapter json',
       limits: ['Loopback is not a network, and a machine that others use at the same time is slower.'],
-      body: `Medians, with the 95 % interval of the median in brackets. The batch is of questions about the four shipped documents, eight at a time.\n\n${table}`,
+      body: `Medians, with the 95 % interval of the median in brackets. The batch is of questions about the four shipped documents, four at a time.\n\n${table}`,
     },
   });
 }
