@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -160,11 +159,10 @@ async function askArm(
 ): Promise<z.infer<typeof attemptSchema>[]> {
   const questions = `${lines.slice(index * BATCH, (index + 1) * BATCH).join('\n')}\n`;
   const words = [...args, '--team', arm.teams.join(','), ...arm.args, '--question-time', String(time)];
-  const key = createHash('sha256')
-    .update(JSON.stringify([words, questions]))
-    .digest('hex')
-    .slice(0, 12);
-  const stem = path.join(folder, `${kind}-${index + 1}-${arm.name}-${key}`);
+  const stem = path.join(
+    folder,
+    `${kind}-${index + 1}-${arm.name}-${hashText(JSON.stringify([words, questions]))}`,
+  );
   const journal = `${stem}.jsonl.journal`;
   const done = `${stem}.done`;
   // A batch that goes on asks questions again whose time was over, so that a finished one is not gone on with.
