@@ -27,7 +27,7 @@ import {
   formatRatio,
   runInterleaved,
 } from '../measure/rounds.ts';
-import { buildRelayPart, buildRelayReport, formatRelayTables } from '../relay/relay-page.ts';
+import { reportRelay } from '../relay/relay-page.ts';
 import { measureRelay } from '../relay/relay-rounds.ts';
 
 const START_ROUNDS = 11;
@@ -65,11 +65,12 @@ async function run(options: PerfOptions): Promise<void> {
   const start = await measureStart(rounds ?? START_ROUNDS);
   console.error(`batches of ${TASKS} tasks …`);
   const batch = await measureBatch(rounds ?? BATCH_ROUNDS, TASKS, listShippedQuestions());
-  const relay = options.relay === false ? undefined : await runRelay({ ...options, quick: true });
+  const relay =
+    options.relay === false ? undefined : reportRelay(await runRelay({ ...options, quick: true }));
   const table = formatSpeed(start, batch);
   await publish({
-    report: { start, batch, relay: relay && buildRelayReport(relay) },
-    text: [table, ...(relay === undefined ? [] : [formatRelayTables(relay)])].join('\n\n'),
+    report: { start, batch, relay: relay?.report },
+    text: [table, ...(relay === undefined ? [] : [relay.text])].join('\n\n'),
     part: {
       facts: 'four agents, embedded engine, adapter json',
       limits: ['Loopback is not a network, and a machine that others use at the same time is slower.'],
@@ -96,12 +97,7 @@ function formatSpeed(start: StartTimes, batch: BatchTimes): string {
 
 async function runRelayOnly(options: PerfOptions): Promise<void> {
   const publish = createPublisher('docs/results/relay.md', options);
-  const results = await runRelay(options);
-  await publish({
-    report: buildRelayReport(results),
-    text: formatRelayTables(results),
-    part: buildRelayPart(results),
-  });
+  await publish(reportRelay(await runRelay(options)));
 }
 
 /** Measures the goal that a watched run takes at most 3 % longer. */

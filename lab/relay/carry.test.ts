@@ -18,7 +18,15 @@ const hasCompiler = ['cc', 'gcc', 'clang'].some((name) => spawnSync(name, ['--ve
 if (!hasCompiler) console.warn('skipped: no C compiler for the load generator of perf --relay');
 
 describe.runIf(hasCompiler || process.env.CI === 'true')('the load of perf --relay', () => {
-  const load: Load = { name: 'test', kind: 'throughput', agents: 3, bytes: 300, seconds: 0.2, targets: [] };
+  const load: Load = {
+    name: 'test',
+    kind: 'throughput',
+    agents: 3,
+    bytes: 300,
+    seconds: 0.2,
+    rounds: 1,
+    targets: [],
+  };
 
   async function target(name: TargetName): Promise<RelayTarget> {
     const found = (await listInstalledTargets()).find((each) => each.name === name);

@@ -6,16 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_RECORDED_BYTES } from '@gaia-mesh/core/recording/frame-log.ts';
 import { freePort } from '@gaia-mesh/core/testing/free-port.ts';
-import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
-import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
-import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { listenOnPlace } from '@gaia-mesh/stacks/listen.ts';
 import * as z from 'zod';
 import { trackChild, useRunFolder } from '../measure/bench-runs.ts';
 import { type Load, loadSettings } from './loads.ts';
 import { type Sample, sampleSchema } from './sample.ts';
-import { AGENT_TOOL, compileProgram, formatAgentId, isBroker, type RelayTarget } from './targets.ts';
+import { compileProgram, type RelayTarget } from './targets.ts';
 
 /** Time limit for a target's start. */
 const START_TIMEOUT_MS = 20_000;
@@ -61,7 +58,7 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
         const rate = (load.rate ?? 0) * (load.agents - 1);
         return parseSample(await generate({ agents: 2, rate }, await connectPair()), fail);
       }
-      if (isBroker(target)) {
+      if (target.wire !== 'frames') {
         const port = await freePort();
         const broker = start(target.command([String(port)], folder));
         broker.stdout.resume();
@@ -76,7 +73,7 @@ export function carryLoad(target: RelayTarget, load: Load): Promise<Sample> {
         ),
       );
       const lines = createInterface({ input: hub.stdout })[Symbol.asyncIterator]();
-      const sockets = await awaitConnections(agents, hub, target.secret, fail);
+      const sockets = await awaitConnections(agents, hub, target, fail);
       const sample = parseSample(await generate({ pid: hub.pid ?? 0 }, sockets), fail);
       if (target.name === 'run' && sample.sent * load.bytes > MAX_RECORDED_BYTES)
         printError(`${target.name}, ${load.name}: it was too fast to be recorded to the end`);
@@ -119,36 +116,19 @@ async function connectPair(): Promise<net.Socket[]> {
 async function awaitConnections(
   agents: readonly { readonly socket: Promise<net.Socket> }[],
   hub: ChildProcess,
-  secret: string | undefined,
+  target: RelayTarget,
   fail: Fail,
 ): Promise<net.Socket[]> {
   const ended = once(hub, 'exit', { signal: AbortSignal.timeout(START_TIMEOUT_MS) });
   const sockets = Promise.all(
     agents.map(async ({ socket }, index) => {
-      if (secret !== undefined) await shakeHands(await socket, formatAgentId(index), secret);
+      await target.shakeHands?.(index, await socket);
       return socket;
     }),
   );
   const all = await Promise.race([sockets, ended.catch(() => undefined)]);
   if (all?.[0] instanceof net.Socket) return sockets;
   throw fail('it did not start');
-}
-
-/**
- * Performs the agent's handshake. The hub sends nothing more until all agents are ready, so no byte behind
- * the handshake is read here.
- */
-async function shakeHands(socket: net.Socket, node: string, secret: string): Promise<void> {
-  await answerHub(FrameSocket.accept(socket.resume()), {
-    node,
-    tool: AGENT_TOOL,
-    secret,
-    subscribes: ['doc_init'],
-    emits: ['e'],
-    adapter: undefined,
-    resolveAdapter: (name) => loadAdapter(name),
-    isBusy: () => false,
-  });
 }
 
 /**

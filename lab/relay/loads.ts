@@ -15,8 +15,8 @@ export interface Load {
   /** True if the last agent accepts no bytes. */
   readonly isOneStuck?: boolean;
   readonly targets: readonly TargetName[];
-  /** Maximum rounds of this load: no verdict depends on its interval. */
-  readonly rounds?: number | undefined;
+  /** Number of rounds in which it is carried. */
+  readonly rounds: number;
 }
 
 /** Maximum bytes under way, of one agent and of all: no more than a slow target carries in a few seconds. */
@@ -39,8 +39,8 @@ const LATENCY_RATE = 4000;
 const YARDSTICKS: readonly TargetName[] = ['flood', 'C relay'];
 const CARRIERS = TARGET_NAMES.filter((name) => name !== 'no hub');
 
-/** Lists the loads of one run of `perf --relay`. */
-export function listLoads(isQuick: boolean): Load[] {
+/** Lists the loads of one run of `perf --relay`, with as many rounds as their verdicts need, up to `rounds`. */
+export function listLoads(isQuick: boolean, rounds: number): Load[] {
   const seconds = 0.7;
   const sizes = isQuick ? [SMALL_BYTES, 512, 4 * KIB] : [SMALL_BYTES, 512, 4 * KIB, 64 * KIB, MIB];
   const throughput = (isQuick ? [4] : [4, 16, 64]).flatMap((agents) =>
@@ -53,11 +53,11 @@ export function listLoads(isQuick: boolean): Load[] {
         seconds,
         targets: chooseTargets(agents, bytes),
         // The worst of their medians is judged, and no interval.
-        rounds: hasIntervalJudged(agents, bytes) ? undefined : 1,
+        rounds: hasIntervalJudged(agents, bytes) ? rounds : 1,
       }),
     ),
   );
-  const four = { agents: 4, bytes: 512, seconds } as const;
+  const four = { agents: 4, bytes: 512, seconds, rounds } as const;
   const framed: readonly TargetName[] = ['flood', 'Node relay', 'C relay', 'NATS'];
   const fixedRate = { ...four, kind: 'latency', rate: LATENCY_RATE, seconds: 2 } as const;
   return [
@@ -67,7 +67,7 @@ export function listLoads(isQuick: boolean): Load[] {
     // Gaps of the machine cause a part of a tail, and come by chance.
     {
       ...fixedRate,
-      rounds: 3,
+      rounds: Math.min(3, rounds),
       name: `${LATENCY_RATE * 3} deliveries/s, once more`,
       targets: [...framed, 'no hub'],
     },
@@ -78,9 +78,10 @@ export function listLoads(isQuick: boolean): Load[] {
       bytes: 4 * KIB,
       isOneStuck: true,
       seconds: 3,
+      rounds,
       targets: ['flood'],
     },
-    { name: 'one fewer', kind: 'one fewer', agents: 3, bytes: 4 * KIB, seconds, targets: ['flood'] },
+    { name: 'one fewer', kind: 'one fewer', agents: 3, bytes: 4 * KIB, seconds, rounds, targets: ['flood'] },
   ];
 }
 
@@ -134,17 +135,8 @@ function chooseTimes({ isOneStuck, rate, seconds }: Load, target: TargetName) {
   return { warmMs: 400, runMs };
 }
 
-/** Returns the number of rounds in which a load is carried. */
-export function countLoadRounds(load: Load, rounds: number): number {
-  return Math.min(rounds, load.rounds ?? rounds);
-}
-
 /** Estimates the seconds that all loads take on an idle machine with these targets. */
-export function estimateSeconds(
-  loads: readonly Load[],
-  rounds: number,
-  installed: readonly TargetName[],
-): number {
+export function estimateSeconds(loads: readonly Load[], installed: readonly TargetName[]): number {
   const each = loads.flatMap((load) =>
     load.targets
       .filter((name) => installed.includes(name))
@@ -154,7 +146,7 @@ export function estimateSeconds(
         const ending = bytes / 1e9;
         const start = name === 'run' ? 1.5 : 0.3;
         const { warmMs, runMs } = chooseTimes(load, name);
-        return ((warmMs + runMs) / 1000 + ending + start) * countLoadRounds(load, rounds);
+        return ((warmMs + runMs) / 1000 + ending + start) * load.rounds;
       }),
   );
   return each.reduce((sum, seconds) => sum + seconds, 0);

@@ -3,8 +3,8 @@ import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
 import { type Estimate, estimateMedian, runInterleaved } from '../measure/rounds.ts';
 import { carryLoad } from './carry.ts';
-import { countLoadRounds, estimateSeconds, type Load, listLoads } from './loads.ts';
-import type { Sample, SampleReading } from './sample.ts';
+import { estimateSeconds, type Load, listLoads } from './loads.ts';
+import type { Figure, Sample } from './sample.ts';
 import { listInstalledTargets, listMissingTargets, type RelayTarget, type TargetName } from './targets.ts';
 
 /** Results of one target with one load, round by round; a round that it did not survive is missing. */
@@ -25,15 +25,15 @@ export interface RelayResults {
 /** Measures every load and target once per round, the targets of a load one after the other. */
 export async function measureRelay(isQuick: boolean, rounds: number): Promise<RelayResults> {
   const targets = await listInstalledTargets();
-  const loads = listLoads(isQuick);
+  const loads = listLoads(isQuick, rounds);
   const installed = targets.map(({ name }) => name);
-  const minutes = Math.ceil(estimateSeconds(loads, rounds, installed) / 60);
+  const minutes = Math.ceil(estimateSeconds(loads, installed) / 60);
   const missing = listMissingTargets(targets);
   if (missing.length > 0) printError(`not installed, so left out: ${missing.join(', ')}`);
   printError(
     `${loads.length} loads, ${rounds} rounds: about ${minutes} min on a machine that does nothing else`,
   );
-  const total = loads.reduce((sum, load) => sum + countLoadRounds(load, rounds), 0);
+  const total = loads.reduce((sum, load) => sum + load.rounds, 0);
   const bar = await ProgressBar.start(total, 'loads');
   const outcomes = loads.flatMap((load) =>
     targets
@@ -41,7 +41,7 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
       .map((target) => ({ load, target, rounds: new Map<number, Sample>(), failures: [] as string[] })),
   );
   for (let round = 0; round < rounds; round++) {
-    for (const load of loads.filter((each) => round < countLoadRounds(each, rounds))) {
+    for (const load of loads.filter((each) => round < each.rounds)) {
       const own = outcomes
         .filter((outcome) => outcome.load === load)
         .map((outcome) => {
@@ -75,9 +75,9 @@ function isInterruption(error: unknown): boolean {
   return error instanceof MeshError && error.code === 'interrupted';
 }
 
-export function estimateReading(
-  outcomes: readonly RelayOutcome[],
-  reading: SampleReading,
-): Estimate | undefined {
-  return estimateMedian(outcomes.flatMap(({ rounds }) => [...rounds.values()].map(reading)));
+/** Estimates the median of a figure over all rounds of these outcomes. */
+export function estimateFigure(outcomes: readonly RelayOutcome[], figure: Figure): Estimate | undefined {
+  return estimateMedian(
+    outcomes.flatMap(({ rounds }) => [...rounds.values()].map((sample) => sample[figure])),
+  );
 }

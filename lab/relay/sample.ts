@@ -2,11 +2,7 @@ import * as z from 'zod';
 
 const number = z.number();
 
-/**
- * Measurements of a load while it lasted, except `sent`, `wanted`, `came` and `bad`, which cover everything
- * ever sent.
- */
-export const sampleSchema = z.object({
+const measuredSchema = z.object({
   seconds: number,
   delivered: number,
   /** Deliveries per second. */
@@ -25,25 +21,33 @@ export const sampleSchema = z.object({
   /** Deliveries in each tenth of a second. */
   tenths: z.array(number),
 });
-export type Sample = z.infer<typeof sampleSchema>;
 
-/** Extracts a figure from a sample; NaN if the sample lacks it. */
-export type SampleReading = (sample: Sample) => number;
+/**
+ * Measurements of a load while it lasted, except `sent`, `wanted`, `came` and `bad`, which cover everything
+ * ever sent, and figures derived from them; NaN if the measurements lack a figure.
+ */
+export const sampleSchema = measuredSchema.transform((measured) => ({
+  ...measured,
+  thousands: measured.rate / 1000,
+  /** Processor time of the hub for one delivery. */
+  hub_cpu_us: (measured.hub_cpu_s / measured.delivered) * 1e6,
+  /** Percentage of the time in which the generator waited. */
+  idle_percent: (measured.idle_s / measured.seconds) * 100,
+  /** Percentage of the time in which the generator, which sleeps between packets at a fixed rate, had a core. */
+  ran_percent: (measured.own_cpu_s / measured.seconds) * 100,
+  p50_us: measured.latency_us?.p50 ?? Number.NaN,
+  p99_us: measured.latency_us?.p99 ?? Number.NaN,
+  p999_us: measured.latency_us?.p999 ?? Number.NaN,
+  thousands_after_cut: computeRateAfterCut(measured) / 1000,
+}));
+export type Sample = z.output<typeof sampleSchema>;
 
-export const readThousands: SampleReading = ({ rate }) => rate / 1000;
-/** Processor time of the hub for one delivery, in microseconds. */
-export const readHubCpu: SampleReading = ({ hub_cpu_s, delivered }) => (hub_cpu_s / delivered) * 1e6;
-export const readPeak: SampleReading = ({ hub_peak_mb }) => hub_peak_mb;
-/** Percentage of the time in which the generator waited. */
-export const readIdleShare: SampleReading = ({ idle_s, seconds }) => (idle_s / seconds) * 100;
-export const createLatencyReading =
-  (key: 'p50' | 'p99' | 'p999'): SampleReading =>
-  ({ latency_us }) =>
-    latency_us?.[key] ?? Number.NaN;
+/** A number that a sample has. */
+export type Figure = { [Key in keyof Sample]-?: Sample[Key] extends number ? Key : never }[keyof Sample];
 
-/** Deliveries per second, starting half a second after the cut-off. */
-export const rateAfterCut: SampleReading = ({ tenths, cut_s }) => {
+/** Computes the deliveries per second, starting half a second after the cut-off. */
+function computeRateAfterCut({ tenths, cut_s }: z.output<typeof measuredSchema>): number {
   const after = tenths.slice(Math.ceil((cut_s + 0.5) * 10), -1);
   if (cut_s < 0 || after.length === 0) return Number.NaN;
   return (after.reduce((sum, each) => sum + each, 0) / after.length) * 10;
-};
+}

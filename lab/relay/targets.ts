@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
+import { FrameSocket } from '@gaia-mesh/core/transports/tcp/frame-socket.ts';
+import { answerHub } from '@gaia-mesh/core/wire/handshake.ts';
+import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 
 /** A carrier of the load: a hub that dials the agents, or a broker that they dial. */
 export interface RelayTarget {
@@ -17,6 +21,11 @@ export interface RelayTarget {
   command?(ports: readonly string[], folder: string): readonly string[];
   /** Secret for the handshake with the agents, if it makes one. */
   readonly secret?: string;
+  /**
+   * Performs the handshake of an agent, if it makes one. The hub sends nothing more until all agents are ready, so no
+   * byte behind the handshake is read here.
+   */
+  shakeHands?(agentIndex: number, socket: net.Socket): Promise<void>;
   /** True if it prints one JSON line of its counters at the end. */
   readonly countsPackets?: boolean;
 }
@@ -37,20 +46,15 @@ export type TargetName = (typeof TARGET_NAMES)[number];
 /** Targets of other projects. */
 export const PEERS = ['NATS', 'Redis'] as const satisfies readonly TargetName[];
 
-/** Returns true if the agents dial it; a hub dials them. */
-export function isBroker({ wire }: RelayTarget): boolean {
-  return wire !== 'frames';
-}
-
 /** Number of task ids that packets name in turn: in a run each is an open task. */
 export const TASKS = 40;
 /** Returns the id of an agent of the load; see `c/messages.c`. */
-export const formatAgentId = (index: number): string => `a${index.toString(16).padStart(2, '0')}`;
+const formatAgentId = (index: number): string => `a${index.toString(16).padStart(2, '0')}`;
 
 /** Time after which a destination that accepts nothing is cut off. */
 const STALL_TIMEOUT_S = 0.2;
 /** Tool that each agent claims: one to which a run hands documents. */
-export const AGENT_TOOL = 'search';
+const AGENT_TOOL = 'search';
 
 /** Timeout of the tasks, longer than any load: they stay open while a run is measured. */
 const TASK_TIMEOUT_S = 600;
@@ -116,6 +120,18 @@ const run: RelayTarget = {
       ...['--external', agents.map(({ id }) => id).join(','), '--concurrency', String(TASKS)],
       ...['--timeout', String(TASK_TIMEOUT_S), '--out', path.join(folder, 'out')],
     ];
+  },
+  async shakeHands(agentIndex, socket) {
+    await answerHub(FrameSocket.accept(socket.resume()), {
+      node: formatAgentId(agentIndex),
+      tool: AGENT_TOOL,
+      secret: RUN_SECRET,
+      subscribes: ['doc_init'],
+      emits: ['e'],
+      adapter: undefined,
+      resolveAdapter: (name) => loadAdapter(name),
+      isBusy: () => false,
+    });
   },
 };
 

@@ -1,34 +1,38 @@
 import { expect, test } from 'vitest';
-import { countLoadRounds, estimateSeconds, listLoads } from './loads.ts';
-import { buildRelayPart, buildRelayReport } from './relay-page.ts';
+import type { z } from 'zod';
+import { estimateSeconds, listLoads } from './loads.ts';
+import { reportRelay } from './relay-page.ts';
 import type { RelayOutcome, RelayResults } from './relay-rounds.ts';
-import { rateAfterCut, type Sample } from './sample.ts';
+import { type Sample, sampleSchema } from './sample.ts';
 import { TARGET_NAMES, type TargetName } from './targets.ts';
 import { listUnsureLoads, listVerdicts } from './verdicts.ts';
 
-const sample = (rate: number, rest: Partial<Sample> = {}): Sample => ({
-  seconds: 1,
-  delivered: rate,
-  rate,
-  sent: rate,
-  wanted: rate,
-  came: rate,
-  bad: 0,
-  hub_cpu_s: 0.5,
-  own_cpu_s: 0.5,
-  idle_s: 0.5,
-  hub_peak_mb: 70,
-  cut_s: -1,
-  tenths: [],
-  ...rest,
-});
+type Measured = z.input<typeof sampleSchema>;
+
+const sample = (rate: number, rest: Partial<Measured> = {}): Sample =>
+  sampleSchema.parse({
+    seconds: 1,
+    delivered: rate,
+    rate,
+    sent: rate,
+    wanted: rate,
+    came: rate,
+    bad: 0,
+    hub_cpu_s: 0.5,
+    own_cpu_s: 0.5,
+    idle_s: 0.5,
+    hub_peak_mb: 70,
+    cut_s: -1,
+    tenths: [],
+    ...rest,
+  } satisfies Measured);
 
 /** Rates of each target in each cell, round by round. */
 function resultsOf(
   rates: Partial<Record<TargetName, readonly number[]>>,
-  rest: Partial<Sample> = {},
+  rest: Partial<Measured> = {},
 ): RelayResults {
-  const outcomes: RelayOutcome[] = listLoads(true).flatMap((load) =>
+  const outcomes: RelayOutcome[] = listLoads(true, 2).flatMap((load) =>
     load.targets.flatMap((target) => {
       const values = rates[target];
       if (values === undefined) return [];
@@ -91,8 +95,8 @@ test('what was not measured is not said to be reached', () => {
 
 test('the rate after a cut-off counts from half a second later on', () => {
   const tenths = [9, 9, 9, 0, 0, 5, 5, 7, 7, 7, 1];
-  expect(rateAfterCut(sample(1, { cut_s: 0.2, tenths }))).toBe(70);
-  expect(rateAfterCut(sample(1, { tenths }))).toBeNaN();
+  expect(sample(1, { cut_s: 0.2, tenths }).thousands_after_cut).toBe(0.07);
+  expect(sample(1, { tenths }).thousands_after_cut).toBeNaN();
 });
 
 test('a generator that is hardly idle is in doubt unless it got more out of the C relay', () => {
@@ -104,12 +108,12 @@ test('a generator that is hardly idle is in doubt unless it got more out of the 
 });
 
 test('a full run takes at most ten minutes, with five rounds of what an interval is judged of', () => {
-  const loads = listLoads(false);
-  expect(estimateSeconds(loads, 5, TARGET_NAMES)).toBeLessThan(10 * 60);
+  const loads = listLoads(false, 5);
+  expect(estimateSeconds(loads, TARGET_NAMES)).toBeLessThan(10 * 60);
   const judged = loads.filter(
     ({ agents, bytes, kind }) => kind !== 'throughput' || agents === 4 || (agents === 16 && bytes === 512),
   );
-  const few = judged.filter((load) => countLoadRounds(load, 5) < 5).map(({ name }) => name);
+  const few = judged.filter(({ rounds }) => rounds < 5).map(({ name }) => name);
   // Its rounds are judged together with those of the same load before it.
   expect(few).toEqual(['12000 deliveries/s, once more']);
 });
@@ -117,7 +121,7 @@ test('a full run takes at most ten minutes, with five rounds of what an interval
 test('the tail is judged against a relay in Node with the same traffic', () => {
   const latency = (p99: number, p999: number): Sample =>
     sample(1, { latency_us: { samples: 1, p50: 1, p99, p999, max: 1 } });
-  const outcomes = listLoads(true)
+  const outcomes = listLoads(true, 1)
     .filter(({ kind }) => kind === 'latency')
     .flatMap((load): RelayOutcome[] => [
       { load, target: 'flood', rounds: new Map([[0, latency(140, 900)]]), failures: [] },
@@ -143,7 +147,7 @@ test('a run is set against its flood', () => {
 });
 
 test('the report has each sample with its round, and says what was not there to be compared', () => {
-  const report = buildRelayReport(resultsOf({ flood: [8, 9] }));
+  const { report } = reportRelay(resultsOf({ flood: [8, 9] }));
   expect(report.outcomes[0]?.samples).toMatchObject([
     { round: 0, rate: 8 },
     { round: 1, rate: 9 },
@@ -153,7 +157,7 @@ test('the report has each sample with its round, and says what was not there to 
 });
 
 test('the page has a verdict for each figure', () => {
-  const page = buildRelayPart(resultsOf({ flood: [8, 8], NATS: [2, 2] })).body;
+  const page = reportRelay(resultsOf({ flood: [8, 8], NATS: [2, 2] })).part.body;
   expect(page).toContain('| rate against NATS, N=4, 512 B | 4 | at least 2 (4) | aim reached |');
   expect(page).toContain('not measured');
 });

@@ -1,17 +1,8 @@
 import { type Estimate, estimateMedian } from '../measure/rounds.ts';
 import { SMALL_BYTES } from './loads.ts';
-import { estimateReading, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
-import {
-  createLatencyReading,
-  rateAfterCut,
-  readHubCpu,
-  readIdleShare,
-  readPeak,
-  type SampleReading,
-} from './sample.ts';
+import { estimateFigure, type RelayOutcome, type RelayResults } from './relay-rounds.ts';
+import type { Figure } from './sample.ts';
 import { PEERS, type TargetName } from './targets.ts';
-
-const readRate: SampleReading = ({ rate }) => rate;
 
 /** One requirement for the relay, with the evidence of this run. */
 export interface Verdict {
@@ -42,43 +33,31 @@ const matchThroughput =
 const FOUR = matchThroughput(4, 512);
 const SMALL = matchThroughput(4, SMALL_BYTES);
 
-/** Targets of the flood against others: a minimum for rates, a maximum for every other reading. */
-const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, SampleReading?])[] = [
+/** Targets of the flood against others: a minimum for rates, a maximum for every other figure. */
+const AGAINST: readonly (readonly [string, Where, TargetName, FloorAndAim, Figure?])[] = [
   ['rate against NATS, N=4, 512 B', FOUR, 'NATS', [2, 4]],
   ['rate against NATS, N=16, 512 B', matchThroughput(16, 512), 'NATS', [6, 10]],
   ['rate against NATS, N=4, smallest packets', SMALL, 'NATS', [10, 15]],
   ['rate against Redis, N=4, 512 B', FOUR, 'Redis', [2, 2.5]],
   ['rate against Redis, one in flight', matchKind('one in flight'), 'Redis', [0.75, 1]],
   ['rate against the Node relay, N=4, 512 B', FOUR, 'Node relay', [0.9, 1]],
-  ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], readHubCpu],
-  ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], readHubCpu],
-  ['median latency against C', matchKind('latency'), 'C relay', [1.8, 1.4], createLatencyReading('p50')],
-  ['p99 latency against C', matchKind('latency'), 'C relay', [5, 2], createLatencyReading('p99')],
-  [
-    'p99 latency against the Node relay',
-    matchKind('latency'),
-    'Node relay',
-    [1.5, 1],
-    createLatencyReading('p99'),
-  ],
-  [
-    'p99.9 latency against the Node relay',
-    matchKind('latency'),
-    'Node relay',
-    [2, 1],
-    createLatencyReading('p999'),
-  ],
-  ['p99 latency against NATS', matchKind('latency'), 'NATS', [1.5, 1], createLatencyReading('p99')],
-  ['p99.9 latency against NATS', matchKind('latency'), 'NATS', [2, 1], createLatencyReading('p999')],
+  ['CPU per delivery against NATS, N=4, 512 B', FOUR, 'NATS', [1 / 5, 1 / 5], 'hub_cpu_us'],
+  ['CPU per delivery against Redis, N=4, 512 B', FOUR, 'Redis', [1 / 3, 1 / 3], 'hub_cpu_us'],
+  ['median latency against C', matchKind('latency'), 'C relay', [1.8, 1.4], 'p50_us'],
+  ['p99 latency against C', matchKind('latency'), 'C relay', [5, 2], 'p99_us'],
+  ['p99 latency against the Node relay', matchKind('latency'), 'Node relay', [1.5, 1], 'p99_us'],
+  ['p99.9 latency against the Node relay', matchKind('latency'), 'Node relay', [2, 1], 'p999_us'],
+  ['p99 latency against NATS', matchKind('latency'), 'NATS', [1.5, 1], 'p99_us'],
+  ['p99.9 latency against NATS', matchKind('latency'), 'NATS', [2, 1], 'p999_us'],
 ];
 
 /** Lists each figure of the requirements with the evidence of these rounds. */
 export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
-  const readings = (where: Where, reading: SampleReading) =>
+  const readFigures = (where: Where, figure: Figure) =>
     outcomes
       .filter((outcome) => outcome.target === 'flood' && where(outcome))
-      .flatMap(({ rounds }) => [...rounds.values()].map(reading));
-  const ratios = (where: Where, own: TargetName, other: TargetName, reading: SampleReading = readRate) =>
+      .flatMap(({ rounds }) => [...rounds.values()].map((sample) => sample[figure]));
+  const ratios = (where: Where, own: TargetName, other: TargetName, figure: Figure = 'rate') =>
     outcomes
       .filter((outcome) => outcome.target === own && where(outcome))
       .flatMap(({ load, rounds }) => {
@@ -86,7 +65,7 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
         // Ratios are only formed within a round.
         return [...rounds].map(([round, sample]) => {
           const against = others?.get(round);
-          return against === undefined ? Number.NaN : reading(sample) / reading(against);
+          return against === undefined ? Number.NaN : sample[figure] / against[figure];
         });
       });
   const loads = [...new Set(outcomes.filter(matchKind('throughput')).map(({ load }) => load))];
@@ -104,17 +83,20 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
     return medians.length === 0 ? [] : [Math.min(...medians)];
   };
   const peaks = (agents: number) => {
-    const all = readings(({ load }) => load.kind === 'throughput' && load.agents === agents, readPeak);
+    const all = readFigures(
+      ({ load }) => load.kind === 'throughput' && load.agents === agents,
+      'hub_peak_mb',
+    );
     return all.length === 0 ? [] : [Math.max(...all)];
   };
-  const fewer = readings(matchKind('one fewer'), readRate);
-  const afterCut = readings(matchKind('stuck'), rateAfterCut);
+  const fewer = readFigures(matchKind('one fewer'), 'thousands');
+  const afterCut = readFigures(matchKind('stuck'), 'thousands_after_cut');
   return [
     judgeAtMinimum('rate of a run against its flood, N=4, 512 B', ratios(FOUR, 'run', 'flood'), [0.5, 0.6]),
-    ...[...AGAINST, ...large].map(([what, where, other, limits, reading]) => {
-      const values = ratios(where, 'flood', other, reading);
-      const ofC = other === 'C relay' ? [] : ratios(where, 'C relay', other, reading);
-      return (reading === undefined ? judgeAtMinimum : judgeAtMaximum)(what, values, limits, { ofC });
+    ...[...AGAINST, ...large].map(([what, where, other, limits, figure]) => {
+      const values = ratios(where, 'flood', other, figure);
+      const ofC = other === 'C relay' ? [] : ratios(where, 'C relay', other, figure);
+      return (figure === undefined ? judgeAtMinimum : judgeAtMaximum)(what, values, limits, { ofC });
     }),
     ...PEERS.map((peer) =>
       judgeAtMinimum(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, worst(peer), [1, 1]),
@@ -124,12 +106,12 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
         unit: 'MB',
       }),
     ),
-    judgeAtMaximum('peak RSS, one never reads', readings(matchKind('stuck'), readPeak), [100, 100], {
+    judgeAtMaximum('peak RSS, one never reads', readFigures(matchKind('stuck'), 'hub_peak_mb'), [100, 100], {
       unit: 'MB',
     }),
     judgeAtMinimum(
       'rate 0.5 s after a stuck one is cut off, against N−1',
-      afterCut.map((rate, i) => rate / (fewer[i] ?? Number.NaN)),
+      afterCut.map((thousands, i) => thousands / (fewer[i] ?? Number.NaN)),
       [0.8, 0.8],
     ),
     judgeAtMinimum(
@@ -210,7 +192,7 @@ export function listUnsureLoads({ outcomes }: RelayResults): string[] {
       const faster = [...flood.rounds].map(
         ([round, { rate }]) => (relay?.rounds.get(round)?.rate ?? Number.NaN) / rate,
       );
-      const idle = estimateReading([flood], readIdleShare)?.median ?? 0;
+      const idle = estimateFigure([flood], 'idle_percent')?.median ?? 0;
       return idle < MIN_IDLE_PERCENT && (estimateMedian(faster)?.median ?? 0) < CLEARLY_FASTER;
     })
     .map(({ load }) => load.name);
