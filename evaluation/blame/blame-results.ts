@@ -6,12 +6,11 @@ import type { BatchEnd } from '../batch/batch.ts';
 import { describeMaking } from '../plan/making.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { formatDecimals, formatPercent, toOneLine } from '../terminal/table.ts';
-import type { Arm } from './arms.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
 import { type Confirmation, computeChance, findCulprits, judge, type MessageTallies } from './judge.ts';
 import type { Message } from './recorded-question.ts';
-import type { Trials } from './trials.ts';
+import type { Arm, Trials } from './trials.ts';
 
 /** Maximum characters of a message in a table or on a page. */
 const SHOWN_CHARACTERS = 400;
@@ -24,11 +23,6 @@ type Examined = Pick<BlamePlan, 'answer' | 'recorded' | 'tries' | 'margin'>;
 
 type Answers = MessageTallies['kept'];
 type JudgedMessage = ReturnType<typeof judge>[number];
-
-interface Tallies {
-  readonly outset: Answers;
-  readonly tallies: readonly MessageTallies[];
-}
 
 const gaia = findScorer('gaia');
 
@@ -45,26 +39,17 @@ function countAnswers({ answer }: Examined, results: readonly Attempt[]): Answer
   };
 }
 
-/** Counts the first tries of the branches finished so far. */
-function listTallies(plan: Examined, trials: Trials): Tallies {
+/** Counts and judges the branches finished so far. */
+export function judgeBranches(plan: Examined, trials: Trials) {
   const tally = (place: number, says: Arm['says']) =>
     countAnswers(plan, trials.read(trials.find(place, says)));
+  const outset = tally(0, 'kept');
   const tallies = plan.recorded.messages.map(({ place }): MessageTallies => {
     const truth = tally(place, 'truth');
     return { kept: tally(place, 'kept'), replaced: truth.tries > 0 ? { truth } : {} };
   });
-  return { outset: tally(0, 'kept'), tallies };
-}
-
-/** Judges the branches finished so far. */
-export function judgeBranches(
-  plan: Examined,
-  trials: Trials,
-): Tallies & { readonly messages: readonly JudgedMessage[] } {
-  const { outset, tallies } = listTallies(plan, trials);
-  const fresh = (place: number) => countAnswers(plan, trials.read(trials.find(place, 'fresh')));
   const confirmations = plan.recorded.messages.flatMap(({ place }, index): Confirmation[] => {
-    const [kept, before] = [fresh(place), fresh(place - 1)];
+    const [kept, before] = [tally(place, 'fresh'), tally(place - 1, 'fresh')];
     return kept.tries > 0 && before.tries > 0 ? [{ index, kept, before }] : [];
   });
   const messages = judge(outset, tallies, confirmations, {

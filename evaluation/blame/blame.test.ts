@@ -3,11 +3,10 @@ import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
 import type { Attempt } from '../attempts/attempt.ts';
 import { attemptOf } from '../batch/testing/results.ts';
-import { type Arm, listArms } from './arms.ts';
 import { examine } from './blame.ts';
 import { judgeBranches } from './blame-results.ts';
 import type { Message } from './recorded-question.ts';
-import { Trials } from './trials.ts';
+import { type Arm, Trials } from './trials.ts';
 
 /** The chances of a branch once the messages up to a place are as recorded. */
 interface Chances {
@@ -48,10 +47,15 @@ async function analyse(chances: readonly Chances[], seed: number, { truth = 0, t
     },
     team: 'single',
   };
-  const arms = listArms(recorded, () => (truth > 0 ? { answer: TRUTH } : undefined));
   const made = new Map<string, Attempt[]>();
-  const plan = { recorded, answer: { text: RECORDED, isRight: false }, tries: 5, margin: 0.25 };
-  const trials = new Trials(recorded, arms, (taskId) => made.get(taskId) ?? []);
+  const plan = {
+    question: { truths: truth > 0 ? [TRUTH] : [] },
+    recorded,
+    answer: { text: RECORDED, isRight: false },
+    tries: 5,
+    margin: 0.25,
+  };
+  const trials = new Trials(plan, (taskId) => made.get(taskId) ?? []);
   const tryArm = ({ taskId, keep, says }: Arm): void => {
     const { right = 0, same = 1 } = chances[keep] ?? {};
     const isRight = random.uniform() < (says === 'truth' ? truth : right);

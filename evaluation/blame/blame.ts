@@ -6,13 +6,12 @@ import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import type { BatchEnd } from '../batch/batch.ts';
 import { formatAttemptKey } from '../batch/journal/journal.ts';
 import { type RunContext, Runner } from '../batch/runner.ts';
-import { type Question, toAttemptId } from '../questions/question.ts';
-import { type Arm, buildBranchFile, listArms, withTruth } from './arms.ts';
+import type { Question } from '../questions/question.ts';
 import type { BlameFile } from './blame-file.ts';
 import type { BlamePlan } from './blame-plan.ts';
 import { blameFile, judgeBranches } from './blame-results.ts';
 import { findCulprits, findSuspects } from './judge.ts';
-import { Trials } from './trials.ts';
+import { type Arm, Trials } from './trials.ts';
 
 /** Parts of the bound of tokens: up to each, the search, clearing and the fresh tries may go. The rest is for the truth. */
 const SHARES = { scan: 0.5, search: 0.65, clear: 0.75, fresh: 0.98, replace: 1 } as const;
@@ -33,18 +32,16 @@ export async function blame(
     readonly onPlanned: (branches: number) => void;
   },
 ): Promise<{ found: BlameFile; end: BatchEnd }> {
-  const arms = planArms(plan);
-  const file = JSON.stringify(buildBranchFile(plan.recorded, arms, listAttemptIds));
+  const trials = new Trials(plan, (taskId) =>
+    Array.from({ length: BLAME_LIMITS.freshTries }, (_, i) =>
+      runner.journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
+    ).filter((result) => result !== undefined),
+  );
+  const file = JSON.stringify(trials.buildBranchFile());
   mkdirSync(path.dirname(plan.branches), { recursive: true });
   writeWhole(plan.branches, file);
   const fingerprint = { ...plan.fingerprint, branches: createHash('sha256').update(file).digest('hex') };
   const runner = new Runner({ ...plan, fingerprint });
-  const { journal } = runner;
-  const trials = new Trials(plan.recorded, arms, (taskId) =>
-    Array.from({ length: BLAME_LIMITS.freshTries }, (_, i) =>
-      journal.read({ task_id: taskId, team: plan.team.team.name, cycle: i + 1 }),
-    ).filter((result) => result !== undefined),
-  );
   let planned = 0;
   const shown = new Set<string>();
   const onEvent: RunContext['onEvent'] = (event) => {
@@ -197,19 +194,3 @@ function takeLongest<Item>(
     if (passes(items.slice(0, length))) return items.slice(0, length);
   return [];
 }
-
-/** Counts the branches that are run first; more follow. */
-export function countBranches({ recorded, tries }: BlamePlan): number {
-  return (recorded.messages.length + 1) * tries;
-}
-
-/** Lists every arm that may be tried. */
-function planArms({ question, recorded, answer }: BlamePlan): Arm[] {
-  const [truth] = question.truths;
-  return listArms(recorded, ({ payload }) =>
-    truth === undefined ? undefined : withTruth(payload, answer.text, truth),
-  );
-}
-
-const listAttemptIds = (arm: Arm) =>
-  Array.from({ length: Trials.countMost(arm) }, (_, i) => toAttemptId(arm.taskId, i + 1));

@@ -1,15 +1,9 @@
 import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { expect, test } from 'vitest';
-import type { Tally } from './judge.ts';
-import {
-  type Confirmation,
-  findCulprits,
-  findDetectableFall,
-  findSuspects,
-  judge,
-  type MessageTallies,
-} from './judge.ts';
+import { type Confirmation, findCulprits, findSuspects, judge, type MessageTallies } from './judge.ts';
+
+type Tally = Pick<MessageTallies['kept'], 'right' | 'tries'>;
 
 const TRIES = 5;
 const MARGIN = 0.5;
@@ -232,8 +226,7 @@ test('each look at the fresh tries has its part of the error rate, and the fall 
   // Fisher's exact test gives 0.029.
   expect(look(1)?.verdict).toBe('made the answer wrong');
   expect(look(2)?.verdict).toBe('cannot tell');
-  expect(look(2)?.detectable).toBe(findDetectableFall(10, 10, 0.025));
-  expect(look(2)?.detectable).not.toBe(look(1)?.detectable);
+  expect(look(2)?.detectable).toBeGreaterThan(look(1)?.detectable ?? 1);
 });
 
 test('an interval that holds 0 convicts no message', () => {
@@ -288,4 +281,49 @@ test('a message has the effects of what was put in its place, and of nothing els
     { margin: MARGIN },
   );
   expect(judged.map(({ replaced }) => Object.keys(replaced))).toEqual([['truth'], []]);
+});
+
+test('Fisher’s lady: all eight cups told right have a chance of 1 in 70, six of 17 in 70', () => {
+  const fisher = (before: Tally, kept: Tally) =>
+    judge(before, [{ kept, replaced: {} }], [{ index: 0, before, kept }], { margin: MARGIN })[0]?.again
+      .adjustedP;
+  expect(fisher({ right: 4, tries: 4 }, { right: 0, tries: 4 })).toBeCloseTo(1 / 70, 12);
+  expect(fisher({ right: 3, tries: 4 }, { right: 1, tries: 4 })).toBeCloseTo(17 / 70, 12);
+  expect(fisher({ right: 0, tries: 5 }, { right: 5, tries: 5 })).toBeCloseTo(1, 12);
+  expect(fisher({ right: 0, tries: 0 }, { right: 0, tries: 5 })).toBe(1);
+});
+
+test('the smallest fall that is found in four of five analyses follows from the number of tries', () => {
+  const detectable = (before: number, kept: number, looks: number) =>
+    judge({ right: 0, tries: before }, [{ kept: { right: 0, tries: kept }, replaced: {} }], [], {
+      margin: MARGIN,
+      looks,
+    })[0]?.detectable;
+  // Five against none of five are called from four right on: at 0.85 their chance is 0.835, at 0.8 it is 0.737.
+  expect(detectable(5, 5, 2)).toBe(0.84);
+  expect(detectable(40, 40, 1)).toBeLessThan(0.2);
+  expect(detectable(2, 2, 1)).toBeNull();
+  expect(detectable(0, 5, 1)).toBeNull();
+});
+
+test('intervals of differences are those of Newcombe’s table II, method 10', () => {
+  const compare = (before: Tally, kept: Tally) =>
+    judge(before, [{ kept, replaced: {} }], [], { margin: MARGIN })[0]?.again;
+  const one = compare({ right: 56, tries: 70 }, { right: 48, tries: 80 });
+  expect([one?.difference, one?.low, one?.high].map((value) => value?.toFixed(4))).toEqual([
+    '0.2000',
+    '0.0524',
+    '0.3339',
+  ]);
+  const other = compare({ right: 10, tries: 10 }, { right: 0, tries: 20 });
+  expect([other?.low, other?.high].map((value) => value?.toFixed(4))).toEqual(['0.6791', '1.0000']);
+  const [none, single] = [
+    { right: 0, tries: 0 },
+    { right: 1, tries: 1 },
+  ];
+  for (const [before, kept] of [
+    [none, single],
+    [single, none],
+  ] as const)
+    expect(compare(before, kept)).toMatchObject({ difference: 0, low: -1, high: 1 });
 });

@@ -59,13 +59,14 @@ export interface Confirmation {
 }
 
 interface Thresholds {
-  readonly alpha?: number;
-  /** Number of times at which fresh tries are judged; each look has its part of `alpha`. */
+  /** Number of times at which fresh tries are judged; each look has its part of the error rate. */
   readonly looks?: number;
   /** Largest change of the chance that counts as none. */
   readonly margin: number;
 }
 
+/** Share of analyses in which a verdict may name an innocent message. */
+const ALPHA = 0.05;
 /** Maximum suspects. Each further one would require stronger evidence, and more tries. */
 const MAX_SUSPECTS = 3;
 /** Minimum change of a chance in the first tries that makes a message a suspect: two in five, or one in four with more tries than those. */
@@ -108,9 +109,9 @@ export function judge(
   outset: Answers,
   messages: readonly MessageTallies[],
   confirmations: readonly Confirmation[],
-  { alpha = 0.05, looks = 1, margin }: Thresholds,
+  { looks = 1, margin }: Thresholds,
 ): JudgedMessage[] {
-  // The two verdicts are two families: each names an innocent message in at most the share `alpha` of analyses.
+  // The two verdicts are two families: each names an innocent message in at most the share {@link ALPHA} of analyses.
   const confirmed = testPairs(confirmations.map(({ kept, before }) => ({ kept, instead: before })));
   const confirmedOwn = testPairs(
     confirmations.map(({ kept, before }) => ({ kept: toOther(kept), instead: toOther(before) })),
@@ -125,7 +126,7 @@ export function judge(
   );
   const effects = testPairs(tried);
   const truths = new Map(tried.map(({ index }, at) => [index, effects[at]]));
-  const isCalled = (effect: Effect | undefined, level = alpha / looks) =>
+  const isCalled = (effect: Effect | undefined, level = ALPHA / looks) =>
     effect !== undefined && (effect.adjustedP ?? 1) < level && effect.low > 0;
   return messages.map((_, index) => {
     const at = confirmations.findIndex((confirmation) => confirmation.index === index);
@@ -140,7 +141,7 @@ export function judge(
       ? 'made the answer wrong'
       : isCalled(own)
         ? 'changed the wrong answer'
-        : isCalled(truth, alpha) && isRepeated
+        : isCalled(truth, ALPHA) && isRepeated
           ? 'passed it on'
           : isNone
             ? 'no effect'
@@ -150,7 +151,7 @@ export function judge(
       tries: judged.kept.tries,
       again,
       own,
-      detectable: findDetectableFall(judged.before.tries, judged.kept.tries, alpha / looks),
+      detectable: findDetectableFall(judged.before.tries, judged.kept.tries, ALPHA / looks),
       replaced: truth === undefined ? {} : { truth },
       verdict,
     };
@@ -194,7 +195,7 @@ export function findCulprits<
 }
 
 /** Correct answers among a number of tries. */
-export interface Tally {
+interface Tally {
   readonly right: number;
   readonly tries: number;
 }
@@ -204,7 +205,7 @@ export interface Tally {
  * among `more` (R. A. Fisher, 1935, "The logic of inductive inference", Journal of the Royal Statistical Society 98:1). Returns 1 without
  * tries.
  */
-export function testFisher(more: Tally, fewer: Tally): number {
+function testFisher(more: Tally, fewer: Tally): number {
   const right = more.right + fewer.right;
   const total = more.tries + fewer.tries;
   let sum = 0;
@@ -221,7 +222,7 @@ const STEPS = 100;
  * Returns the smallest chance that {@link testFisher} distinguishes from 0 at the level `alpha` in four of five analyses, to two decimals: the
  * chance before a fall to 0, with `before` tries of it and `after` tries of none. Returns null if no chance is enough.
  */
-export function findDetectableFall(before: number, after: number, alpha: number): number | null {
+function findDetectableFall(before: number, after: number, alpha: number): number | null {
   const none = { right: 0, tries: after };
   const isCalled = (right: number) => testFisher({ right, tries: before }, none) < alpha;
   const counts = Array.from({ length: before + 1 }, (_, right) => right).filter(isCalled);
@@ -239,7 +240,7 @@ export function findDetectableFall(before: number, after: number, alpha: number)
  * estimation for the difference between independent proportions: comparison of eleven methods", Statistics in Medicine 17:8), method 10. It
  * stays within −1..1.
  */
-export function compareChances(one: Tally, other: Tally): { difference: number; low: number; high: number } {
+function compareChances(one: Tally, other: Tally): { difference: number; low: number; high: number } {
   if (one.tries === 0 || other.tries === 0) return { difference: 0, low: -1, high: 1 };
   const [a, b] = [one.right / one.tries, other.right / other.tries];
   const [ofA, ofB] = [computeWilson(one.right, one.tries), computeWilson(other.right, other.tries)];

@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { EXCHANGES_FILE, hashText, recordedReplySchema } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
-import type { BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
+import type { BranchFile, BranchPacket, BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { readArchivedTexts } from '@gaia-mesh/core/recording/read-archive.ts';
 import {
   parseRecording,
@@ -27,7 +27,7 @@ export interface Message extends BranchPacket {
 export interface RecordedQuestion {
   readonly messages: readonly Message[];
   /** Recorded model replies by agent. */
-  readonly replies: Readonly<Record<string, readonly BranchReply[]>>;
+  readonly replies: BranchFile['replies'];
   readonly team: string;
 }
 

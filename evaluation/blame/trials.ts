@@ -1,7 +1,26 @@
+import { extractAnswers, withText } from '@gaia-mesh/core/contracts/claims.ts';
 import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
+import type { BranchFile } from '@gaia-mesh/core/recording/branch-file.ts';
 import { type Attempt, getUse } from '../attempts/attempt.ts';
-import type { Arm } from './arms.ts';
-import type { RecordedQuestion } from './recorded-question.ts';
+import { toAttemptId } from '../questions/question.ts';
+import type { BlamePlan } from './blame-plan.ts';
+
+/**
+ * Branches of one kind: messages before the one at `keep` are as recorded, and that one says what it said or something else. `fresh` is
+ * `kept` once more, for tries that were not there when a suspect was found.
+ */
+export interface Arm extends Readonly<BranchFile['tasks'][string]> {
+  readonly taskId: string;
+  readonly says: 'kept' | 'fresh' | 'truth';
+}
+
+/** The facts of a plan from which all possible branches follow. */
+interface Examined {
+  readonly question: Pick<BlamePlan['question'], 'truths'>;
+  readonly recorded: BlamePlan['recorded'];
+  readonly answer: Pick<BlamePlan['answer'], 'text'>;
+}
 
 /** The part of the bound that is left for attempts that cost more than they were expected to. */
 const RESERVE = 0.1;
@@ -14,18 +33,17 @@ export class Trials {
   readonly arms: readonly Arm[];
   /** Tokens that the recorded question took; 0 if no model's server was asked. */
   readonly ownTokens: number;
+  readonly #recorded: BlamePlan['recorded'];
   readonly #counts = new Map<string, number>();
   readonly #readAttempts: (taskId: string) => readonly Attempt[];
   readonly #replies: readonly { readonly tokens: number; readonly leadsTo: number }[];
 
-  constructor(
-    { replies }: Pick<RecordedQuestion, 'replies'>,
-    arms: readonly Arm[],
-    readAttempts: (taskId: string) => readonly Attempt[],
-  ) {
-    this.arms = arms;
+  /** @param readAttempts returns the finished attempts of an arm */
+  constructor(plan: Examined, readAttempts: (taskId: string) => readonly Attempt[]) {
+    this.arms = listArms(plan);
+    this.#recorded = plan.recorded;
     this.#readAttempts = readAttempts;
-    this.#replies = Object.values(replies)
+    this.#replies = Object.values(plan.recorded.replies)
       .flat()
       .map(({ prompt_tokens, completion_tokens, leads_to }) => ({
         // If no server says how many tokens its replies have, their number is as good.
@@ -35,9 +53,22 @@ export class Trials {
     this.ownTokens = this.#replies.reduce((sum, { tokens }) => sum + tokens, 0);
   }
 
-  /** Returns the maximum tries of an arm. */
-  static countMost({ says }: Pick<Arm, 'says'>): number {
-    return says === 'fresh' ? BLAME_LIMITS.freshTries : BLAME_LIMITS.clearTries;
+  /** Builds the file from which agents learn the branches of all possible tries. */
+  buildBranchFile(): BranchFile {
+    const { messages, replies } = this.#recorded;
+    return {
+      branches: 1,
+      packets: messages.map(({ place: _place, id: _id, ...packet }) => packet),
+      replies,
+      tasks: Object.fromEntries(
+        this.arms.flatMap((arm) =>
+          Array.from({ length: countMost(arm) }, (_, index) => [
+            toAttemptId(arm.taskId, index + 1),
+            { keep: arm.keep, instead: arm.instead },
+          ]),
+        ),
+      ),
+    };
   }
 
   find(keep: number, says: Arm['says']): Arm | undefined {
@@ -63,7 +94,7 @@ export class Trials {
    * bound ({@link BLAME_LIMITS}); 0 if they can have none.
    */
   fit(arms: readonly Arm[], wanted: number, share: number): number {
-    const bound = Math.min(wanted, ...arms.map(Trials.countMost));
+    const bound = Math.min(wanted, ...arms.map(countMost));
     if (this.ownTokens === 0) return bound;
     const { expected, spent } = this.#sumCosts();
     // A live team may take more turns than the recorded one took.
@@ -95,4 +126,38 @@ export class Trials {
     }
     return { expected, spent };
   }
+}
+
+/** Returns the maximum tries of an arm. */
+function countMost({ says }: Arm): number {
+  return says === 'fresh' ? BLAME_LIMITS.freshTries : BLAME_LIMITS.clearTries;
+}
+
+/** Lists all possible branches. The last message is only kept: it is the answer itself, so replacing it would replace the answer. */
+function listArms({ question, recorded: { messages }, answer }: Examined): Arm[] {
+  const [truth] = question.truths;
+  const kept = [0, ...messages.map(({ place }) => place)].flatMap((keep): Arm[] => [
+    createArm(keep, 'kept'),
+    createArm(keep, 'fresh'),
+  ]);
+  const mended = messages.slice(0, -1).flatMap(({ place, payload }): Arm[] => {
+    const instead = truth === undefined ? undefined : withTruth(payload, answer.text, truth);
+    return instead === undefined ? [] : [{ ...createArm(place, 'truth'), instead }];
+  });
+  return [...kept, ...mended];
+}
+
+function createArm(keep: number, says: Arm['says']): Arm {
+  return { taskId: `branch-${keep}-${says}`, keep, says };
+}
+
+/** Puts the true answer wherever the payload states the given answer or one of its own; returns undefined if that changes nothing. */
+function withTruth(payload: JsonObject, answer: string, truth: string): JsonObject | undefined {
+  // Replace longer answers first: a short one may be part of them.
+  const stated = [...new Set([answer, ...extractAnswers(payload)])].sort(
+    (one, other) => other.length - one.length,
+  );
+  const isOther = (text: string) => text !== '' && !text.toLowerCase().includes(truth.toLowerCase());
+  const mended = stated.filter(isOther).reduce((so, text) => withText(so, text, truth), payload);
+  return JSON.stringify(payload) === JSON.stringify(mended) ? undefined : mended;
 }

@@ -1,7 +1,7 @@
 import { writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { createBatchProgress } from '@gaia-mesh/evaluation/batch/batch-progress.ts';
 import { createRedactor } from '@gaia-mesh/evaluation/batch/redact.ts';
-import { blame, countBranches } from '@gaia-mesh/evaluation/blame/blame.ts';
+import { blame } from '@gaia-mesh/evaluation/blame/blame.ts';
 import type { BlameFile } from '@gaia-mesh/evaluation/blame/blame-file.ts';
 import { type BlameOptions, blamePlan, blameTable } from '@gaia-mesh/evaluation/blame/blame-plan.ts';
 import { formatDifference } from '@gaia-mesh/evaluation/blame/blame-results.ts';
@@ -90,10 +90,11 @@ async function run(options: BlameOptions): Promise<void> {
   loadKeys();
   const interruption = handleInterrupt('blame');
   const plan = await blamePlan(options);
-  const first = countBranches(plan);
+  const { messages } = plan.recorded;
+  // More branches follow, where the first ones leave doubts.
+  const first = (messages.length + 1) * plan.tries;
   const progress = await createBatchProgress(first, 'branches');
   for (const warning of plan.warnings) progress.note(warning);
-  const { messages } = plan.recorded;
   progress.note(
     `${messages.length} ${messages.length === 1 ? 'message' : 'messages'} of team ${plan.team.team.name}; ${first} branches at first, then more for suspects and where it is undecided, live with ${plan.team.fingerprint.model}`,
   );
@@ -105,14 +106,10 @@ async function run(options: BlameOptions): Promise<void> {
     observer: progress.observer,
   }).finally(() => progress.end());
   const text = formatJson(found);
-  try {
-    writeWhole(plan.findings.json, text);
-    writeWhole(plan.findings.page, fillPage({ kind: 'blame', blame: found }).html);
-  } finally {
-    // Findings that cost tokens are shown, even if the disk has no room for them.
-    if (options.json) printText(text);
-    else printText(`\n${blameText(found)}`);
-  }
+  // Findings that cost tokens are shown first, since the disk may have no room for them.
+  printText(options.json ? text : `\n${blameText(found)}`);
+  writeWhole(plan.findings.json, text);
+  writeWhole(plan.findings.page, fillPage({ kind: 'blame', blame: found }).html);
   const written = `${shortenPath(plan.findings.page)} and ${shortenPath(plan.findings.json)}`;
   if (end.kind !== 'finished') {
     printError(

@@ -74,13 +74,10 @@ async function run(given: CompareOptions): Promise<void> {
         signal,
       })
       .finally(async () => (await started)?.end());
-    try {
-      writeAll(report, out);
-    } finally {
-      // The result of minutes is shown even if the disk has no room for it.
-      if (options.json) printJson(report);
-      else printText(`${formatComparison(report)}\n`);
-    }
+    // The result of minutes is shown first, since the disk may have no room for it.
+    if (options.json) printJson(report);
+    else printText(`${formatComparison(report)}\n`);
+    writeAll(report, out);
     if (report.failed.length > 0) process.exitCode = EXIT.failed;
     settle(report);
     if (signal.aborted) {
