@@ -40,7 +40,14 @@ function countAnswers({ answer }: Examined, results: readonly Attempt[]): Answer
 }
 
 /** Counts and judges the branches finished so far. */
-export function judgeBranches(plan: Examined, trials: Trials) {
+export function judgeBranches(
+  plan: Examined,
+  trials: Trials,
+): {
+  readonly outset: Answers;
+  readonly tallies: readonly MessageTallies[];
+  readonly messages: readonly JudgedMessage[];
+} {
   const tally = (place: number, says: Arm['says']) =>
     countAnswers(plan, trials.read(trials.find(place, says)));
   const outset = tally(0, 'kept');

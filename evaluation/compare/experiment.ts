@@ -4,7 +4,7 @@ import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/
 import type { Random } from '@gaia-mesh/core/system/random.ts';
 import { MIN_INVOCATIONS } from '../statistics/levels.ts';
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
-import { listBudgetWarnings, listMachineWarnings, watchOthers } from './machine-warnings.ts';
+import { listBudgetWarnings, listMachineWarnings, readOthersMs } from './machine-warnings.ts';
 
 /** One run of one arm within a round. */
 interface Turn {
@@ -151,7 +151,7 @@ export class Experiment<Result extends WithRounds> {
     const { design } = this.#plan;
     const { onBlock, signal } = this.#context;
     const loadBefore = os.loadavg()[0] ?? 0;
-    const countOthersMs = watchOthers();
+    const othersBeforeMs = readOthersMs();
     this.#startMs = performance.now();
     let stopped: MeasuredArms<Result>['stopped'] = 'invocations';
     for (let block = 0; block < design.invocations; block++) {
@@ -182,7 +182,11 @@ export class Experiment<Result extends WithRounds> {
       machine: this.#machine,
       warnings: [
         ...listBudgetWarnings(design, this.#nullArm, elapsedMs),
-        ...listMachineWarnings(this.#machine, { loadBefore, othersMs: countOthersMs(), elapsedMs }),
+        ...listMachineWarnings(this.#machine, {
+          loadBefore,
+          othersMs: readOthersMs() - othersBeforeMs,
+          elapsedMs,
+        }),
       ],
     };
   }

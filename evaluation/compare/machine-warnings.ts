@@ -23,38 +23,26 @@ const SHORT_OF_MEMORY_BYTES = 512 * 1024 * 1024;
 const MS_PER_TICK = 10;
 
 /**
- * Begins to count the milliseconds of all cores that other programs take. The load of a machine does not tell them from our own arms, whose
- * processes are many and want cores at the same time. Call the returned function when all arms have ended; its result is null where the
- * system does not tell what they took.
+ * Returns the milliseconds of all cores that other programs have taken since the machine started; NaN where the system does not tell what
+ * this process took. The load of a machine does not tell others from our own arms, whose processes are many and want cores at the same time.
+ * The difference of two readings counts arms that have ended by the second one as our own.
  */
-export function watchOthers(): () => number | null {
-  const before = readOthersMs();
-  return () => {
-    const now = readOthersMs();
-    return before === null || now === null ? null : Math.max(0, now - before);
-  };
-}
-
-/** Returns the time that all cores were busy, less that of this process and of its children that have ended. */
-function readOthersMs(): number | null {
-  // The name of the process, in brackets, may have spaces; the times of its ended children are the 14th and 15th fields after it.
-  const fields = readLinuxFile('/proc/self/stat')
-    ?.replace(/^.*\) /s, '')
-    .split(' ');
-  if (fields === undefined) return null;
-  const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
-  const own = process.cpuUsage();
-  const busyMs = os
-    .cpus()
-    .reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
-  return busyMs - (own.user + own.system) / 1000 - (user + system) * MS_PER_TICK;
+export function readOthersMs(stat = readLinuxFile('/proc/self/stat') ?? '', cores = os.cpus()): number {
+  // The name of the process, in brackets, may have spaces. The fields after it begin with the third.
+  const fields = stat.replace(/^.*\) /s, '').split(' ');
+  // User and system time of this process, and those of its children that have ended.
+  const [user = Number.NaN, system = Number.NaN, ofUsers = Number.NaN, ofSystem = Number.NaN] = fields
+    .slice(11, 15)
+    .map(Number);
+  const busyMs = cores.reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  return busyMs - (user + system + ofUsers + ofSystem) * MS_PER_TICK;
 }
 
 interface Around {
   /** Processes that wanted a core before the measurement, on average over a minute. */
   readonly loadBefore: number;
-  /** Milliseconds that other programs took, of all cores; null if it is not known. */
-  readonly othersMs: number | null;
+  /** Milliseconds that other programs took, of all cores; NaN if it is not known. */
+  readonly othersMs: number;
   readonly elapsedMs: number;
   readonly cores?: number;
 }
@@ -73,7 +61,7 @@ export function listMachineWarnings(
     rounds.reduce((total, round) => total + (round[key] ?? 0), 0);
   const had = cores * elapsedMs;
   const taken = (ms: number) => `${formatDecimals((100 * ms) / had, 1)} % of the cores' time`;
-  if (othersMs !== null && othersMs > CROWDED * had)
+  if (othersMs > CROWDED * had)
     warnings.push(`the machine was busy during the measurement: other programs took ${taken(othersMs)}`);
   if (sum('stealMs') > TAKEN * had)
     warnings.push(`its host gave ${taken(sum('stealMs'))} to other machines (steal)`);
