@@ -11,7 +11,7 @@ import type { Questions } from '../questions/read-questions.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
 import { readWtq } from '../questions/wtq-questions.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
-import { findFilesFolder, resolveGaiaPaths } from './batch-places.ts';
+import { findFilesFolder, resolveGaiaPaths, shortenPath } from './batch-places.ts';
 import { choice, commaList, defineTable, flag, noFlag, option, output, text, texts } from './option-table.ts';
 import {
   batchShape,
@@ -193,6 +193,11 @@ export async function planGaia(given: GaiaOptions, signal: AbortSignal): Promise
   if (exposed !== undefined) warnings.push(exposed);
   const { pairs, cacheFile } = options;
   const paths = resolveGaiaPaths(options);
+  if (options.write && !options.resume && teams.some(hasStore) && existsSync(paths.store))
+    throw new MeshError(
+      'usage',
+      `--write: teams have learned from earlier runs (${shortenPath(paths.store)}), so others could not repeat the page's figures: name a new file with --out`,
+    );
   const plan = await planRun(
     options,
     {

@@ -19,7 +19,10 @@ const LIST = 'docs/results/pages.json';
 const listSchema = z.record(
   z.string(),
   z.strictObject({
-    /** Arguments of `npm run` that measure the page again; missing if that needs something which a checkout lacks. */
+    /**
+     * Arguments of `npm run` that measure the page again; missing if that needs something which a checkout lacks. FOLDER stands for a new
+     * folder, where nothing was learned or cached.
+     */
     command: z.string().optional(),
     needs: z.string().optional(),
     /** Minutes on an idle machine with two cores. */

@@ -64,7 +64,7 @@ async function run({ list, only, busy }: z.output<typeof resultsTable.options>):
       'usage',
       `the revision is ${revision}; commit first, so that the pages can name it, or add --busy`,
     );
-  await useRunFolder(async (_folder, signal) => {
+  await useRunFolder(async (folder, signal) => {
     for (const { name, command, minutes, needs, any_load: isAnyLoad } of pages) {
       signal.throwIfAborted();
       if (command === undefined) {
@@ -80,8 +80,9 @@ async function run({ list, only, busy }: z.output<typeof resultsTable.options>):
         await sleep(1000, undefined, { signal });
       printError(`${name}: npm run ${command} (about ${minutes} min) …`);
       const [script = '', , ...words] = command.split(' ');
+      const own = words.map((word) => word.replace('FOLDER', path.join(folder, name)));
       try {
-        await runCommand(script, words);
+        await runCommand(script, own);
       } catch (error) {
         signal.throwIfAborted();
         printError(`${name}: ${String(error)}`);
