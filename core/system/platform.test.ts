@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { codeFolder } from './package-root.ts';
-import { canHave, isPosix, listMissingParts, namePlatform, readLinuxFile } from './platform.ts';
+import { listMissingParts, readLinuxFile } from './platform.ts';
 
 /** Folders of code that is published and runs on users' machines. */
 const FOLDERS = ['core', 'protocols', 'tools', 'evaluation', 'scripts'];
@@ -37,20 +37,6 @@ test('each system says what it lacks', () => {
   expect(listMissingParts('darwin').join()).toContain('no unshare');
   expect(listMissingParts('darwin').join()).not.toContain('WSL');
   expect(listMissingParts('win32').join()).toContain('use WSL');
-  expect([namePlatform('darwin'), namePlatform('win32'), namePlatform('linux')]).toEqual([
-    'macOS',
-    'Windows',
-    'linux',
-  ]);
-});
-
-test.each([
-  ['linux', true, true],
-  ['darwin', false, true],
-  ['win32', false, false],
-] as const)('%s: parts of Linux %s, signals and a shell %s', (platform, hasParts, hasShell) => {
-  expect(canHave('namespaces', platform)).toBe(hasParts);
-  expect(isPosix(platform)).toBe(hasShell);
 });
 
 test('a file of Linux that is not there is no failure', () => {

@@ -7,49 +7,29 @@ import path from 'node:path';
  * files. Linux is tested, macOS should work; on Windows there is WSL, which is Linux.
  */
 
-/** Parts that only Linux has, and the consequence of their absence. */
-const LINUX_ALONE = {
-  namespaces: 'only Node can keep agents and sandboxed code off the network (no unshare)',
-  prlimit: 'memory beside a heap of JavaScript is not bounded (no prlimit)',
-  procFiles: 'CPU time of other processes, stolen time and memory in use are not known (no /proc)',
-} as const;
+/** Consequences of another system than Linux. */
+const LINUX_ALONE: readonly string[] = [
+  'only Node can keep agents and sandboxed code off the network (no unshare)',
+  'memory beside a heap of JavaScript is not bounded (no prlimit)',
+  'CPU time of other processes, stolen time and memory in use are not known (no /proc)',
+];
 
-type LinuxPart = keyof typeof LINUX_ALONE;
-
-/** Returns true if this part can exist here; the user of the part still has to try whether it works. */
-export function canHave(_part: LinuxPart, platform: NodeJS.Platform = process.platform): boolean {
-  return platform === 'linux';
-}
-
-/** Returns true if there are a shell, signals and process groups as POSIX defines them. */
-export function isPosix(platform: NodeJS.Platform = process.platform): boolean {
-  return platform !== 'win32';
-}
-
-/** Returns the system's name for messages. */
-export function namePlatform(platform: NodeJS.Platform = process.platform): string {
-  return platform === 'darwin' ? 'macOS' : platform === 'win32' ? 'Windows' : platform;
-}
-
-/** Returns the system's folder for cached files of its user. */
-function findUserCache(environment: NodeJS.ProcessEnv): string {
-  const home = os.homedir();
-  if (process.platform === 'win32') return environment.LOCALAPPDATA ?? path.join(home, 'AppData', 'Local');
-  return process.platform === 'darwin' ? path.join(home, 'Library', 'Caches') : path.join(home, '.cache');
-}
+/**
+ * True if namespaces, `prlimit` and the kernel's own files can exist here; the user of a part still has to try
+ * whether it works.
+ */
+export const isLinux: boolean = process.platform === 'linux';
 
 /** Returns the folder of the mesh's own cached files: libraries, models, peers in other languages. */
 export function findCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  return path.join(environment.XDG_CACHE_HOME || findUserCache(environment), 'gaia-mesh');
+  const ofUser = process.platform === 'darwin' ? ['Library', 'Caches'] : ['.cache'];
+  return path.join(environment.XDG_CACHE_HOME || path.join(os.homedir(), ...ofUser), 'gaia-mesh');
 }
 
 /** Describes the consequences of running on another system than Linux. */
-export function listMissingParts(platform: NodeJS.Platform = process.platform): string[] {
-  const parts = Object.entries(LINUX_ALONE).map(([, without]) => without);
-  const own = isPosix(platform)
-    ? []
-    : ['processes that were killed leave theirs behind (no sh); use WSL, in which all of this is there'];
-  return [...(platform === 'linux' ? [] : parts), ...own];
+export function listMissingParts(platform: NodeJS.Platform = process.platform): readonly string[] {
+  if (platform === 'linux') return [];
+  return platform === 'win32' ? [...LINUX_ALONE, 'use WSL, in which all of this is there'] : LINUX_ALONE;
 }
 
 /**

@@ -3,7 +3,6 @@ import { printError } from '../terminal/print.ts';
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
-  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
 /** Asks the system to open an address in the browser; without a browser it prints a message. */

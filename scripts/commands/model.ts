@@ -5,7 +5,6 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChatRequest, ChatTurn, Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { formatCommandLine, quoteShellWord } from '@gaia-mesh/core/system/shell-word.ts';
 import { argument, choice, defineTable, flag, option } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { type Column, formatColumns } from '@gaia-mesh/evaluation/terminal/columns.ts';
@@ -49,7 +48,7 @@ export function defineModel(command: Command): void {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The library's names of systems. */
-const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac', win32: 'win' };
+const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac' };
 
 /** Names the packages to install: the library, and its binaries for this machine alone. */
 function listPackages(
@@ -79,7 +78,6 @@ async function install({ gpu }: z.output<typeof installTable.options>): Promise<
   const child = spawn(program ?? 'npm', [...before, ...args], {
     cwd: folder,
     stdio: ['ignore', 'inherit', 'inherit'],
-    shell: program === 'npm' && !isPosix(),
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!execpath)/.test(name))),
   });
   const [code] = await once(child, 'exit');

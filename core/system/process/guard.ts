@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { isPosix } from '../platform.ts';
 
 /** Process and folder to remove when this process has gone, however it ended. */
 interface Guarded {
@@ -17,12 +16,11 @@ const SCRIPT = `read -r _ && exit 0
 
 /**
  * Has a process killed and a folder removed if this process is killed before it could do so: a separate shell
- * in its own process group waits at a pipe. Does nothing where there is no `sh`.
+ * in its own process group waits at a pipe.
  *
  * @returns a function to call when all is tidied up
  */
 export function guard({ pid, folder = '' }: Guarded): () => void {
-  if (!isPosix()) return () => undefined;
   const watcher = spawn('sh', ['-c', SCRIPT, 'sh', pid === undefined ? '' : String(pid), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

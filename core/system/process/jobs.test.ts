@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { JOB_LIMITS, type JobBounds } from '../../contracts/limits.ts';
 import { blamingJob, grantedJob, plainJob, reportingJob } from '../../testing/job-program.ts';
-import { canHave } from '../platform.ts';
+import { isLinux } from '../platform.ts';
 import { runJob } from './jobs.ts';
 import { hasNamespaces } from './without-network.ts';
 
@@ -94,7 +94,7 @@ describe('a job', () => {
     });
   });
 
-  test.runIf(canHave('prlimit'))('that takes memory beside its heap is ended, too', async () => {
+  test.runIf(isLinux)('that takes memory beside its heap is ended, too', async () => {
     const outcome = await run('eat-outside');
     expect(outcome).toEqual({ stopped: 'it took more than 200 MB of memory' });
   });

@@ -9,7 +9,7 @@ import type PQueue from 'p-queue';
 import { type ErrorCode, explainSystemFault, MeshError, toErrorMessage } from '../../contracts/errors.ts';
 import { JOB_LIMITS, type JobBounds } from '../../contracts/limits.ts';
 import { listReadablePaths } from '../package-root.ts';
-import { canHave, readLinuxFile } from '../platform.ts';
+import { isLinux, readLinuxFile } from '../platform.ts';
 import { onAbort } from './abort.ts';
 import { awaitChildEnd } from './child-end.ts';
 import { guard } from './guard.ts';
@@ -260,7 +260,7 @@ class JobProcess {
 
   /** Bounds the memory that the process may take in addition to `dataBytes`, inside and outside of its heap. */
   async boundMemory(dataBytes: number): Promise<void> {
-    if (dataBytes === 0 || !canHave('prlimit')) return;
+    if (dataBytes === 0 || !isLinux) return;
     const limit = dataBytes + this.megabytes * MEGABYTE;
     // Without `prlimit` there is no such bound, as on other systems than Linux.
     await promisify(execFile)('prlimit', [

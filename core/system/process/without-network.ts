@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { canHave } from '../platform.ts';
+import { isLinux } from '../platform.ts';
 
 /** `unshare` replaces itself with the program, which keeps its process id and receives its signals. */
 const UNSHARE = [
@@ -16,7 +16,7 @@ let namespaces: boolean | undefined;
  * start agents tries it while it reads its configuration.
  */
 export function tryNamespaces(): void {
-  if (namespaces !== undefined || !canHave('namespaces')) return;
+  if (namespaces !== undefined || !isLinux) return;
   const [program, ...args] = UNSHARE;
   const child = spawn(program, [...args, 'true'], { stdio: 'ignore' });
   child.once('error', () => undefined);
@@ -33,8 +33,7 @@ export function tryNamespaces(): void {
  */
 export function hasNamespaces(): boolean {
   const [program, ...args] = UNSHARE;
-  namespaces ??=
-    canHave('namespaces') && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
+  namespaces ??= isLinux && spawnSync(program, [...args, 'true'], { timeout: 5000 }).status === 0;
   return namespaces;
 }
 

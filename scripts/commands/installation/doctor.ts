@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
@@ -11,7 +12,7 @@ import { createUnknownError } from '@gaia-mesh/core/contracts/registry.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import { checkWritable } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
-import { isPosix, listMissingParts, namePlatform } from '@gaia-mesh/core/system/platform.ts';
+import { listMissingParts } from '@gaia-mesh/core/system/platform.ts';
 import { hasNamespaces } from '@gaia-mesh/core/system/process/without-network.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveOutFolder } from '@gaia-mesh/core/system/user-paths.ts';
@@ -120,9 +121,9 @@ async function run(options: z.output<typeof doctorTable.options>): Promise<void>
 /** Reports features that are missing because this is not Linux. */
 function checkSystem(): Finding {
   const lacks = listMissingParts();
-  const name = `${namePlatform()} ${process.arch}`;
+  const name = `${os.type()} ${process.arch}`;
   if (lacks.length === 0) return { what: 'system', status: 'ok', detail: name };
-  return { what: 'system', status: isPosix() ? 'note' : 'bad', detail: `${name}: ${lacks.join('; ')}` };
+  return { what: 'system', status: 'note', detail: `${name}: ${lacks.join('; ')}` };
 }
 
 async function checkNode(): Promise<Finding> {

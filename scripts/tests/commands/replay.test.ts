@@ -68,19 +68,16 @@ test('a recording of more agents than are allowed starts none of them', async ()
   expect(run.stderr).toContain('--max-agents 4 allows them');
 });
 
-test.skipIf(process.platform === 'win32')(
-  'what a run leaves of documents and answers is its user’s alone',
-  () => {
-    const files = [
-      'run_artifacts.tar.gz',
-      'metrics.json',
-      'workspaces/tasks.jsonl',
-      'workspaces/recording.jsonl',
-    ];
-    for (const name of [...files, 'workspaces/3/reason.log', 'workspaces/hub.log'])
-      expect([name, statSync(path.join(out, name)).mode & 0o077]).toEqual([name, 0]);
-  },
-);
+test('what a run leaves of documents and answers is its user’s alone', () => {
+  const files = [
+    'run_artifacts.tar.gz',
+    'metrics.json',
+    'workspaces/tasks.jsonl',
+    'workspaces/recording.jsonl',
+  ];
+  for (const name of [...files, 'workspaces/3/reason.log', 'workspaces/hub.log'])
+    expect([name, statSync(path.join(out, name)).mode & 0o077]).toEqual([name, 0]);
+});
 
 test('a team whose agents have DIDs, URNs and paths as their ids runs, is archived and replayed like any other', async () => {
   const folder = temporaryFolder();

@@ -99,7 +99,7 @@ test.runIf(process.env.GAIA_MESH_RELEASE === 'true')(
   },
 );
 
-test.skipIf(process.platform === 'win32')('its command is executable', () => {
+test('its command is executable', () => {
   expect((packed.get('scripts/gaia-mesh.js') ?? 0) & 0o111).toBe(0o111);
 });
 

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { canHave } from '@gaia-mesh/core/system/platform.ts';
+import { isLinux } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import type { PythonCommand } from './python-interpreter.ts';
 
@@ -239,7 +239,7 @@ const PROBE_MS = 10_000;
  * util-linux.
  */
 async function canBoundData(): Promise<boolean> {
-  if (!canHave('prlimit')) return false;
+  if (!isLinux) return false;
   try {
     await promisify(execFile)('prlimit', ['--data=100000000', 'true'], { timeout: PROBE_MS });
     return true;

@@ -65,7 +65,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-describe.skipIf(process.platform === 'win32')('a server in a child process', () => {
+describe('a server in a child process', () => {
   test('gets the named variables only, in the named folder', async () => {
     vi.stubEnv('GAIA_MESH_SECRET', 'ours');
     vi.stubEnv('NODE_OPTIONS', '--no-warnings');

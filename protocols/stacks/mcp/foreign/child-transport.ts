@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
-import { isPosix } from '@gaia-mesh/core/system/platform.ts';
 import { awaitChildEnd } from '@gaia-mesh/core/system/process/child-end.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
@@ -58,8 +57,7 @@ export class ChildTransport implements Transport {
     const { command, args, environment, folder } = this.#command;
     // Node passes an agent's permissions on in this variable, with which a server in Node could not read its
     // own code.
-    const [program, before] = isPosix() ? ['env', ['-u', 'NODE_OPTIONS', '--', command]] : [command, []];
-    const child = spawn(program, [...before, ...args], {
+    const child = spawn('env', ['-u', 'NODE_OPTIONS', '--', command, ...args], {
       cwd: folder,
       env: environment,
       detached: true,
