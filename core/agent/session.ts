@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { type Codec, readHead, readPacket } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { AGENT_LIMITS, DELIVERY_LIMITS } from '../contracts/limits.ts';
@@ -15,7 +16,6 @@ import { recordWarning } from '../contracts/warning.ts';
 import { formatTraceparent } from '../recording/trace-context.ts';
 import { readMonotonicUs } from '../system/clock.ts';
 import { Sampled } from '../system/sampled.ts';
-import { parseTakenCount } from '../wire/delivery.ts';
 import { type FrameRun, PREFIX_BYTES } from '../wire/frame.ts';
 import type { FrameLink } from '../wire/frame-link.ts';
 import { AgentLedger } from '../wire/ledger-report.ts';
@@ -24,6 +24,9 @@ import { type Received, Requests } from './requests.ts';
 import type { AgentOptions, SessionTerms } from './session-options.ts';
 import { resolveTaskFolder } from './task-files.ts';
 import { PacketSender, type Sendable, Work } from './work.ts';
+
+/** The hub's count of the packets of this connection that it has taken over. */
+const takenSchema = z.object({ taken: z.int().nonnegative() });
 
 /**
  * Reports to the hub on delivered packets: finished, or in progress. Reports are batched, since each costs an
@@ -187,7 +190,7 @@ export class AgentSession {
         this.#sender.sendControl({ type: MESH_TYPES.ledger, payload: this.#ledger.toPayload() }, packet);
         break;
       case MESH_TYPES.ack:
-        this.#receiveTaken(parseTakenCount(packet.payload));
+        this.#receiveTaken(takenSchema.safeParse(packet.payload).data?.taken);
         break;
       case MESH_TYPES.lost:
         if (typeof id === 'string') this.#requests.partnerLost(id);

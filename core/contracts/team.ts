@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { ROUTINGS } from '../hub/routing.ts';
-import { DELIVERIES } from '../wire/delivery.ts';
 import { MAX_FRAME_BYTES } from './limits.ts';
 import { nodeIdSchema } from './packet.ts';
 
 /** Version of the team file's format. */
 const TEAM_VERSION = 1;
+
+/** Delivery guarantees: see `core/hub/delivery/acknowledged.ts`. */
+export const DELIVERIES = ['at-most-once', 'acknowledged'] as const;
 
 /** Transports that can carry a team's frames. */
 export const TRANSPORTS = ['tcp', 'nats'] as const;

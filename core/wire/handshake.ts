@@ -125,7 +125,7 @@ async function receive<T>(socket: FrameLink, schema: z.ZodType<T>, timeoutMs: nu
  * no rights, because it could be replayed. An agent with too many connections in the handshake first closes
  * those without a ticket.
  *
- * For acknowledged delivery (`core/wire/delivery.ts`), hello and welcome each have a `delivery`: the id of the
+ * For acknowledged delivery (`core/hub/delivery/acknowledged.ts`), hello and welcome each have a `delivery`: the id of the
  * last packet that the hub has from the agent, and the packets that the agent has finished. It becomes the
  * last element of `said` on both sides.
  *

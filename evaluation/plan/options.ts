@@ -1,7 +1,6 @@
 import { NETWORK_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
+import { DELIVERIES, TRANSPORTS } from '@gaia-mesh/core/contracts/team.ts';
 import { NETWORK_FORMS, parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
-import { DELIVERIES } from '@gaia-mesh/core/wire/delivery.ts';
 import * as z from 'zod';
 import {
   amount,

@@ -1,13 +1,18 @@
+import * as z from 'zod';
 import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
 import { readMonotonicUs } from '../../system/clock.ts';
-import { parseReceipt, type Receipt } from '../../wire/delivery.ts';
 import type { HubDelivery } from '../../wire/handshake.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import { createVolumes } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
+
+const idsSchema = z.array(z.string()).max(1000).default([]);
+
+/** An agent's report on packets that were delivered to it, by their ids. */
+const receiptSchema = z.object({ done: idsSchema, in_progress: idsSchema });
 
 /** A message that is kept until the agent has finished it. */
 interface Entry {
@@ -46,7 +51,7 @@ const MAX_DOUBLINGS = 5;
  * Packets for one agent that it has not finished, in order of arrival, kept across the agent's death and
  * return. At most {@link DELIVERY_LIMITS.window} of them are on the connection.
  */
-export class Mailbox {
+class Mailbox {
   readonly counters: MailboxCounters = createVolumes(LINES);
   bytes = 0;
   readonly #write: (message: Message, link: Link) => void;
@@ -91,7 +96,7 @@ export class Mailbox {
   /** Connects the agent and writes everything that it has not finished, in order. */
   open(link: Link, done: readonly string[]): void {
     this.#link = link;
-    this.acknowledge({ done: [...done], inProgress: [] });
+    this.acknowledge(done, []);
     this.#waiting = [...this.#entries.values()];
     for (const entry of this.#waiting) {
       entry.writtenMs = undefined;
@@ -116,7 +121,7 @@ export class Mailbox {
     this.bytes = 0;
   }
 
-  acknowledge({ done, inProgress }: Receipt): void {
+  acknowledge(done: readonly string[], inProgress: readonly string[]): void {
     for (const id of inProgress) {
       const entry = this.#entries.get(id);
       if (entry !== undefined) entry.isInProgress = true;
@@ -182,9 +187,21 @@ interface TakenPackets {
 }
 
 /**
- * Keeps each packet for every destination until the destination has finished it: it has a mailbox for each
- * agent, the ids of each sender's packets, and the acknowledgements to the senders. A packet is taken over
- * when it is in the mailboxes of all its destinations, including agents that are being restarted.
+ * Acknowledged delivery: each side keeps a packet until the other has confirmed that it need not be sent again.
+ * The two sides agree on it in the handshake; without it (`at-most-once`), packets under way when a connection
+ * ends are lost.
+ *
+ *     agent → hub   the agent keeps sent packets in its outbox, on disk (`core/agent/outbox.ts`); the hub
+ *                   reports how many packets of this connection it has taken over: `mesh.ack {taken}`, a
+ *                   cumulative acknowledgement
+ *     hub → agent   the hub keeps delivered packets in a mailbox for each agent; the agent reports which are
+ *                   finished and which are in progress: `mesh.ack {done?, in_progress?}`
+ *
+ * A packet is taken over when it is in the mailboxes of all its destinations, including agents that are being
+ * restarted. When a connection begins again, the hello names the last packet that the hub has from this agent,
+ * and the welcome names the packets that the agent has finished. All others are sent again, in order;
+ * duplicates are dropped by their id. The hub may be a new process: its knowledge of an agent is the mailbox
+ * and the last id.
  *
  * Backpressure: the hub always reads, since acknowledgements arrive on the same connections as packets;
  * instead it takes over nothing while a mailbox is full. Memory is bounded by the mailboxes' limit plus the
@@ -260,11 +277,12 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
   }
 
   override acknowledge(sender: Link, payload: JsonObject | undefined): void {
-    const receipt = parseReceipt(payload);
+    const receipt = receiptSchema.safeParse(payload).data;
+    // A broken agent only harms itself, since its packets are sent again.
     if (receipt === undefined) return;
     const mailbox = this.#mailbox(sender);
     const wasFull = mailbox.isFull;
-    mailbox.acknowledge(receipt);
+    mailbox.acknowledge(receipt.done, receipt.in_progress);
     if (wasFull && !mailbox.isFull) this.#sendWhenRoom();
   }
 

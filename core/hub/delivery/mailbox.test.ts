@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import { quietLink } from '../../testing/quiet-link.ts';
 import type { Message } from '../batch.ts';
-import { Mailbox } from './acknowledged.ts';
+import { ControlSender } from '../control-sender.ts';
+import { Link } from '../link.ts';
+import { AcknowledgedDelivery } from './acknowledged.ts';
+import { DeliveryStrategy } from './delivery-strategy.ts';
 
 const message = (id: string, bytes = 10, from = 'a'): Message => ({
   from,
@@ -10,37 +13,76 @@ const message = (id: string, bytes = 10, from = 'a'): Message => ({
   head: { type: 'note', from, id, task_id: 't', token_used: 0 },
 });
 
-async function mailbox() {
-  const written: string[] = [];
-  const { link } = await quietLink('b');
-  const box = new Mailbox(link, ({ head }) => written.push(head.id));
-  return { box, link, written, take: () => written.splice(0) };
+/** Notes what it is to write, and writes nothing. */
+class Written extends DeliveryStrategy {
+  readonly isLossy = true;
+  readonly ids: string[] = [];
+
+  deliver(): void {
+    throw new Error('single messages are carried');
+  }
+
+  carry({ head }: Message): void {
+    this.ids.push(head.id);
+  }
+
+  end(): void {
+    // Nothing is held back.
+  }
 }
+
+/** Returns the mailbox of an agent that has not come up yet. */
+async function mailbox() {
+  const written = new Written();
+  const delivery = new AcknowledgedDelivery(written, () => true);
+  const { link } = await quietLink('b');
+  const control = new ControlSender(link.codec);
+  return {
+    delivery,
+    control,
+    link,
+    note: (noted: Message) => delivery.carry(noted, link),
+    open: (done: readonly string[] = []) => {
+      const said = { subscribes: [], emits: [], done };
+      delivery.admit(new Link(link.node, link.socket, link.openReader, said), control);
+    },
+    report: (done: readonly string[], inProgress: readonly string[] = []) =>
+      delivery.acknowledge(link, { done, in_progress: inProgress }),
+    take: () => written.ids.splice(0),
+  };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('a mailbox', () => {
   test('keeps what comes before its agent is there, and then hands it out in order', async () => {
-    const { box, link, take } = await mailbox();
-    for (const id of ['1', '2', '3']) box.note(message(id));
+    const { note, open, take } = await mailbox();
+    for (const id of ['1', '2', '3']) note(message(id));
     expect(take()).toEqual([]);
-    box.open(link, []);
+    open();
     expect(take()).toEqual(['1', '2', '3']);
-    box.note(message('4'));
+    note(message('4'));
     expect(take()).toEqual(['4']);
   });
 
   test('hands out again, in order, what the agent that comes back is not done with', async () => {
-    const { box, link, take } = await mailbox();
-    box.open(link, []);
-    for (const id of ['1', '2', '3', '4']) box.note(message(id));
-    box.acknowledge({ done: ['2'], inProgress: ['1'] });
-    box.close();
-    box.note(message('5'));
+    const { delivery, link, note, open, report, take } = await mailbox();
+    open();
+    for (const id of ['1', '2', '3', '4']) note(message(id));
+    report(['2'], ['1']);
+    delivery.lost(link);
+    note(message('5'));
     take();
-    box.open(link, ['3', 'unheard of']);
+    open(['3', 'unheard of']);
     expect(take()).toEqual(['1', '4', '5']);
-    box.acknowledge({ done: ['1', '4', '5'], inProgress: [] });
-    expect(box.size).toBe(0);
-    expect(box.counters).toMatchObject({
+    report(['1', '4', '5']);
+    expect(delivery.counters).toMatchObject({
+      waiting: 0,
       noted: { packets: 5, bytes: 50 },
       acknowledged: { packets: 5, bytes: 50 },
       repeated: { packets: 2, bytes: 20 },
@@ -49,66 +91,77 @@ describe('a mailbox', () => {
   });
 
   test('puts no more on a connection than the agent works on', async () => {
-    const { box, link, take } = await mailbox();
-    box.open(link, []);
-    for (let id = 0; id <= DELIVERY_LIMITS.window; id++) box.note(message(String(id)));
+    const { note, open, report, take } = await mailbox();
+    open();
+    for (let id = 0; id <= DELIVERY_LIMITS.window; id++) note(message(String(id)));
     expect(take()).toHaveLength(DELIVERY_LIMITS.window);
-    box.acknowledge({ done: ['0'], inProgress: [] });
+    report(['0']);
     expect(take()).toEqual([String(DELIVERY_LIMITS.window)]);
   });
 
-  test('is full at its bound and one byte, and no longer when the agent is done with one', async () => {
-    const { box, link } = await mailbox();
-    box.open(link, []);
-    box.note(message('1', DELIVERY_LIMITS.mailboxBytes));
-    expect(box.isFull).toBe(false);
-    box.note(message('2', 1));
-    expect(box.isFull).toBe(true);
-    box.acknowledge({ done: ['2'], inProgress: [] });
-    expect(box.isFull).toBe(false);
+  test('is full at its bound and one byte, so that senders wait until the agent is done with one', async () => {
+    const { delivery, control, note, open, report } = await mailbox();
+    const { link: sender } = await quietLink('a');
+    open();
+    delivery.admit(sender, control);
+    const isTakenOver = () => {
+      const before = sender.counts.ackTx;
+      vi.advanceTimersByTime(DELIVERY_LIMITS.ackDelayMs);
+      return sender.counts.ackTx > before;
+    };
+    const send = (sent: Message) => {
+      delivery.receive(sender, sent.head);
+      note(sent);
+    };
+    send(message('1', DELIVERY_LIMITS.mailboxBytes));
+    expect(isTakenOver()).toBe(true);
+    send(message('2', 1));
+    expect(isTakenOver()).toBe(false);
+    const before = sender.counts.ackTx;
+    report(['2']);
+    expect(sender.counts.ackTx).toBeGreaterThan(before);
   });
 
   test('writes again what nobody has heard of, later each time; not what the agent works on', async () => {
-    const { box, link, take } = await mailbox();
-    box.open(link, []);
-    box.note(message('1'));
-    box.note(message('2'));
-    box.acknowledge({ done: [], inProgress: ['1'] });
+    const { note, open, report, take } = await mailbox();
+    open();
+    note(message('1'));
+    note(message('2'));
+    report([], ['1']);
     take();
-    const nowMs = performance.now();
-    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs - 100);
+    vi.advanceTimersByTime(DELIVERY_LIMITS.redeliverMs - 1);
     expect(take()).toEqual([]);
-    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs + 100);
+    vi.advanceTimersByTime(1);
     expect(take()).toEqual(['2']);
-    box.repeatLost(nowMs + DELIVERY_LIMITS.redeliverMs + 100);
+    vi.advanceTimersByTime(2 * DELIVERY_LIMITS.redeliverMs - 1);
     expect(take()).toEqual([]);
-    box.repeatLost(performance.now() + 2 * DELIVERY_LIMITS.redeliverMs + 100);
+    vi.advanceTimersByTime(1);
     expect(take()).toEqual(['2']);
   });
 
   test('of an agent that does not come back has what it missed as undeliverable', async () => {
-    const { box, link } = await mailbox();
-    box.open(link, []);
-    box.note(message('1'));
-    box.close();
-    box.note(message('2'));
-    box.abandon();
-    box.note(message('3'));
-    expect(box.counters).toMatchObject({
+    const { delivery, link, note, open } = await mailbox();
+    open();
+    note(message('1'));
+    delivery.lost(link);
+    note(message('2'));
+    delivery.abandon(link);
+    note(message('3'));
+    expect(delivery.counters).toMatchObject({
+      waiting: 0,
       noted: { packets: 3 },
       undeliverable: { packets: 3 },
       unwritten: { packets: 2 },
     });
-    expect([box.size, box.bytes]).toEqual([0, 0]);
   });
 
   test('is not moved by a sender that takes the id of another’s packet', async () => {
-    const { box, link, take } = await mailbox();
-    box.open(link, []);
-    box.note(message('1', 10, 'a'));
-    box.note(message('1', 99, 'liar'));
+    const { delivery, note, open, report, take } = await mailbox();
+    open();
+    note(message('1', 10, 'a'));
+    note(message('1', 99, 'liar'));
     expect(take()).toEqual(['1']);
-    box.acknowledge({ done: ['1'], inProgress: [] });
-    expect(box.counters).toMatchObject({ acknowledged: { bytes: 10 }, undeliverable: { bytes: 99 } });
+    report(['1']);
+    expect(delivery.counters).toMatchObject({ acknowledged: { bytes: 10 }, undeliverable: { bytes: 99 } });
   });
 });
