@@ -4,7 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/pack
 import type { PromptKind, PromptPart, TokenCounts } from '../contracts/prompt-part.ts';
 import { formatForeignJson } from '../system/parse-json.ts';
 import { listParts } from './parts-of.ts';
-import type { Vocabulary } from './vocabulary.ts';
+
+/** The vocabulary is loaded when the first exchange is counted. */
+type Vocabulary = typeof import('./o200k.ts')['o200k'];
 
 /** The marks that the chat format of a model's server puts around messages. */
 interface ChatFormat {
