@@ -5,7 +5,7 @@ import { type AgentEndpoint, type AgentSpec, agentSpecSchema } from '@gaia-mesh/
 import { Workspace } from '@gaia-mesh/core/agent/workspace.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
-import { createInheritedListen, createTcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
+import { createTcpListen } from '@gaia-mesh/core/transports/tcp/tcp-transport.ts';
 import type { Listen } from '@gaia-mesh/core/transports/transport.ts';
 import { readRunSecret } from '@gaia-mesh/core/wire/run-secret.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
@@ -67,7 +67,7 @@ export async function startAgent(spec: AgentSpec, permits?: Permits, opened?: ne
     workspace,
     rewrite: lies === undefined ? undefined : createLiar(lies, workspace),
     ...branched,
-    listen: opened === undefined ? await openListen(place, id) : createInheritedListen(opened),
+    listen: opened === undefined ? await openListen(place, id) : createTcpListen(opened),
     secret,
     adapter: rest.adapter,
     resolveAdapter: loadAdapter,

@@ -19,15 +19,14 @@ export const tcpDialler: Dialler = {
   where: ({ port }) => `${HOST}:${port}`,
 };
 
-/** Listens on a port; 0 takes any free one. */
-export function createTcpListen(port: number): Listen {
-  return async (hearer) => createListener(await openPort(port), hearer);
-}
-
-/** Listens on a port that another process opened, for a process without its own network. */
-export function createInheritedListen(server: net.Server): Listen {
+/**
+ * Listens on a port, or with a server whose port another process opened, for a process without its own network.
+ *
+ * @param at the port, 0 for any free one; or the server
+ */
+export function createTcpListen(at: number | net.Server): Listen {
   return async (hearer) => {
-    server.removeAllListeners('connection');
+    const server = typeof at === 'number' ? await openPort(at) : at.removeAllListeners('connection');
     return createListener(server, hearer);
   };
 }
