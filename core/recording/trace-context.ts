@@ -12,14 +12,9 @@ export function hashTraceId(runId: string, taskId: string): string {
   return hashParts(['task', runId, taskId], 16);
 }
 
-/** Returns the span id of a packet. */
-export function hashSpanId(runId: string, packetId: string): string {
-  return hashParts(['packet', runId, packetId], 8);
-}
-
-/** Returns the span id of another part of the run: `run`, or the nth exchange of an agent with a model. */
-export function hashOtherSpanId(runId: string, ...what: readonly string[]): string {
-  return hashParts(['other', runId, ...what], 8);
+/** Returns the span id of a packet, or of another part of the run: `run`, or the nth exchange of an agent with a model. */
+export function hashSpanId(kind: 'packet' | 'other', runId: string, ...what: readonly string[]): string {
+  return hashParts([kind, runId, ...what], 8);
 }
 
 interface PacketOfRun {
@@ -30,7 +25,7 @@ interface PacketOfRun {
 
 /** Formats the `traceparent` of work that a packet causes. */
 export function formatTraceparent({ runId, taskId, packetId }: PacketOfRun): string {
-  return `00-${hashTraceId(runId, taskId)}-${hashSpanId(runId, packetId)}-01`;
+  return `00-${hashTraceId(runId, taskId)}-${hashSpanId('packet', runId, packetId)}-01`;
 }
 
 /** Returns the first bytes of SHA-256 over the compact JSON of a list of texts, in hexadecimal. */

@@ -1,7 +1,7 @@
 import type { ChatMessage, ModelExchange } from '@gaia-mesh/core/contracts/engine.ts';
 import { FINAL_ANSWER, type JsonObject, TASK_FAILED } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
-import { hashOtherSpanId, hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
+import { hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import type { ExportedRun } from '../exported-run.ts';
@@ -79,8 +79,8 @@ function buildModelSpans(
     const startUs = startedUs === undefined ? clock.work(above).startUs : clock.at(startedUs);
     return {
       traceId: hashTraceId(runId, taskId),
-      spanId: hashOtherSpanId(runId, 'model', agent, String(index)),
-      parentSpanId: hashSpanId(runId, above.packet.id),
+      spanId: hashSpanId('other', runId, 'model', agent, String(index)),
+      parentSpanId: hashSpanId('packet', runId, above.packet.id),
       name: `chat ${exchange.model}`,
       kind: 'client' as const,
       startUs,
@@ -195,8 +195,8 @@ function buildPacketSpans(
     const caused = cause === null ? undefined : byId.get(cause)?.packet;
     return {
       traceId,
-      spanId: hashSpanId(runId, packet.id),
-      parentSpanId: isTask || root === undefined ? undefined : hashSpanId(runId, root),
+      spanId: hashSpanId('packet', runId, packet.id),
+      parentSpanId: isTask || root === undefined ? undefined : hashSpanId('packet', runId, root),
       name: work.name,
       kind: work.isRemote === true ? 'client' : 'internal',
       ...(isTask
@@ -216,7 +216,7 @@ function buildPacketSpans(
           : [
               {
                 traceId: hashTraceId(runId, caused.task_id),
-                spanId: hashSpanId(runId, caused.id),
+                spanId: hashSpanId('packet', runId, caused.id),
                 attributes: { 'gaia_mesh.link': 'cause' },
               },
             ]),
@@ -232,7 +232,7 @@ function buildPacketSpans(
  * thousand tasks.
  */
 function createRunSpan(runId: string): Pick<Span, 'traceId' | 'spanId'> {
-  return { traceId: hashTraceId(runId, ''), spanId: hashOtherSpanId(runId, 'run') };
+  return { traceId: hashTraceId(runId, ''), spanId: hashSpanId('other', runId, 'run') };
 }
 
 /** Operation of a span in the conventions, which determines where its payload is stored. */

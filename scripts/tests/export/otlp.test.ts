@@ -91,13 +91,15 @@ describe('spans of a run', () => {
     const { spans } = runTelemetry(await readExportedRun(archive), true);
     const runId = recording.header.run_id;
     for (const { packet, cause } of recording.packets) {
-      const span = spans.find(({ spanId }) => spanId === hashSpanId(runId, packet.id));
+      const span = spans.find(({ spanId }) => spanId === hashSpanId('packet', runId, packet.id));
       expect(span?.traceId).toBe(hashTraceId(runId, packet.task_id));
       expect(formatTraceparent({ runId, taskId: packet.task_id, packetId: packet.id })).toBe(
         `00-${span?.traceId}-${span?.spanId}-01`,
       );
       const causes = span?.links?.filter(({ attributes }) => attributes['gaia_mesh.link'] === 'cause');
-      expect(causes?.map(({ spanId }) => spanId)).toEqual(cause === null ? [] : [hashSpanId(runId, cause)]);
+      expect(causes?.map(({ spanId }) => spanId)).toEqual(
+        cause === null ? [] : [hashSpanId('packet', runId, cause)],
+      );
       expect(span?.endUs).toBeGreaterThanOrEqual(span?.startUs ?? Number.NaN);
     }
     const tasks = spans.filter(({ name }) => name === 'invoke_workflow pipeline');
