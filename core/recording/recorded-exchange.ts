@@ -9,12 +9,15 @@ import {
   type RecordedReply,
   recordedReplySchema,
 } from '../contracts/model-exchange.ts';
-import { isJsonObject, type JsonObject } from '../contracts/packet.ts';
+import { isJsonObject, type JsonObject, toFolderName } from '../contracts/packet.ts';
 import { tryParseJson } from '../system/json-line.ts';
 import { readArchivedTexts } from './read-archive.ts';
 
 /** Maximum bytes of all exchanges of an archive; a batch of a thousand questions has some 300 MB. */
 const MAX_EXCHANGES_BYTES = 512 * 1024 * 1024;
+
+/** The same where their messages are restored, which repeat what earlier ones have. */
+const MAX_RESTORED_BYTES = 256 * 1024 * 1024;
 
 /** A model exchange of a run, with its task, role and packet type. */
 export interface RecordedExchange {
@@ -25,14 +28,26 @@ export interface RecordedExchange {
 }
 
 /**
- * Reads the exchange logs of an archived run's agents, by their names in the archive.
+ * Reads the exchanges of an archived run's agents with models, by agent, except those with a text that was not
+ * kept.
  *
- * @throws MeshError `config` for an archive that cannot be read, or logs of more than `maxBytes`
+ * @throws MeshError `config` for an archive that cannot be read, or whose exchanges are too many
  */
-export async function readExchangeLogs(
+export async function readExchanges(
   archive: string,
-  maxBytes: number,
-): Promise<ReadonlyMap<string, string>> {
+  agents: readonly string[],
+): Promise<ReadonlyMap<string, readonly RecordedExchange[]>> {
+  const logs = await readExchangeLogs(archive, MAX_RESTORED_BYTES);
+  return new Map(
+    agents.map((agent) => {
+      const log = logs.get(path.posix.join(toFolderName(agent), EXCHANGES_FILE)) ?? '';
+      return [agent, parseExchanges(log)];
+    }),
+  );
+}
+
+/** Reads the exchange logs of an archived run's agents, by their names in the archive. */
+async function readExchangeLogs(archive: string, maxBytes: number): Promise<ReadonlyMap<string, string>> {
   const isLog = (name: string) => path.posix.basename(name) === EXCHANGES_FILE;
   const texts = await readArchivedTexts(archive, isLog, maxBytes);
   if (texts !== null) return texts;
@@ -63,10 +78,8 @@ function parseReplyLine(line: string): RecordedReply[] {
   return reply === undefined ? [] : [reply];
 }
 
-/**
- * Returns the exchanges of one agent from its `exchanges.log`, except those with a text that was not kept.
- */
-export function parseExchanges(log: string): RecordedExchange[] {
+/** Returns the exchanges of one agent from its `exchanges.log`. */
+function parseExchanges(log: string): RecordedExchange[] {
   const texts = new Map<string, Map<string, string>>();
   const exchanges: RecordedExchange[] = [];
   for (const line of log.split('\n')) {

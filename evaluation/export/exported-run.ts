@@ -1,18 +1,8 @@
-import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { EXCHANGES_FILE } from '@gaia-mesh/core/contracts/model-exchange.ts';
-import { toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { isArchive, readRecording } from '@gaia-mesh/core/recording/read-archive.ts';
-import {
-  parseExchanges,
-  type RecordedExchange,
-  readExchangeLogs,
-} from '@gaia-mesh/core/recording/recorded-exchange.ts';
+import { type RecordedExchange, readExchanges } from '@gaia-mesh/core/recording/recorded-exchange.ts';
 import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { type ArchivedRun, readArchivedRun } from '../report/run/archived-run.ts';
-
-/** Maximum bytes of the agents' logs of model exchanges, all together. */
-const MAX_EXCHANGES_BYTES = 256 * 1024 * 1024;
 
 /** An exchange with a model, and the agent that had it. */
 interface AgentExchange extends RecordedExchange {
@@ -36,18 +26,10 @@ export async function readExportedRun(file: string): Promise<ExportedRun> {
   const { recording, ...run } = await readArchivedRun(file);
   if (recording === null)
     throw new MeshError('config', `archive ${file}: the run was too long to be recorded; nothing to export`);
-  const agents = recording.header.agents.map(({ id }) => id);
-  return {
-    recording,
-    run,
-    exchanges: await readExchanges(file, agents),
-  };
-}
-
-async function readExchanges(archive: string, agents: readonly string[]): Promise<AgentExchange[]> {
-  const logs = await readExchangeLogs(archive, MAX_EXCHANGES_BYTES);
-  return agents.flatMap((agent) => {
-    const log = logs.get(path.posix.join(toFolderName(agent), EXCHANGES_FILE)) ?? '';
-    return parseExchanges(log).map((exchange) => ({ ...exchange, agent }));
-  });
+  const all = await readExchanges(
+    file,
+    recording.header.agents.map(({ id }) => id),
+  );
+  const exchanges = [...all].flatMap(([agent, own]) => own.map((exchange) => ({ ...exchange, agent })));
+  return { recording, run, exchanges };
 }
