@@ -58,8 +58,3 @@ function toTaskLine(task: Task): TaskLine {
     level: task.level,
   };
 }
-
-/** Formats a task as a line of `tasks.jsonl`. */
-export function formatTaskLine(task: Task): string {
-  return `${JSON.stringify(toTaskLine(task))}\n`;
-}

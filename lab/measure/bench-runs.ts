@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
@@ -7,7 +7,7 @@ import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { useTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
-import { formatTaskLine } from '@gaia-mesh/core/run/task-log.ts';
+import { TaskLog } from '@gaia-mesh/core/run/task-log.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
@@ -140,12 +140,13 @@ export function listShippedQuestions(): Task[] {
  */
 export function writeTasks(folder: string, questions: readonly Task[], count = questions.length): string {
   const file = path.join(folder, 'lab-tasks.jsonl');
-  const lines = Array.from({ length: count }, (_, i) => {
+  const log = new TaskLog(file);
+  for (let i = 0; i < count; i++) {
     const task = questions[i % questions.length];
     const taskId = `task-${String(i).padStart(4, '0')}`;
-    return task === undefined ? '' : formatTaskLine(count === questions.length ? task : { ...task, taskId });
-  });
-  writeFileSync(file, lines.join(''));
+    if (task !== undefined) log.add(count === questions.length ? task : { ...task, taskId });
+  }
+  log.close();
   return file;
 }
 
