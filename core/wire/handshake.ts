@@ -1,10 +1,11 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import type { AdapterSession, ProtocolAdapter } from '../contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
 import { DELIVERY_LIMITS, HANDSHAKE_LIMITS } from '../contracts/limits.ts';
 import { formatIssues, HEAD_LENGTHS, HUB_ID, type JsonValue, nodeIdSchema } from '../contracts/packet.ts';
 import { parseJsonText } from '../system/parse-json.ts';
+import { isSameSecret } from '../system/same-secret.ts';
 import type { FrameLink } from './frame-link.ts';
 
 const nonceSchema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -229,7 +230,7 @@ export async function greetAgent(
     refuse(socket, `agent ${welcome.node} keeps no outbox, so it cannot have its deliveries acknowledged`);
   }
   const said = [welcome.subscribes, welcome.emits, welcome.offer ?? null, ...toProvedList(welcome.delivery)];
-  if (!verifyProof(welcome.proof, computeProof(side.secret, 'agent', hello, welcome.nonce, said))) {
+  if (!isSameSecret(welcome.proof, computeProof(side.secret, 'agent', hello, welcome.nonce, said))) {
     refuse(
       socket,
       `agent ${welcome.node} could not prove that it knows this run's secret (GAIA_MESH_SECRET differs)`,
@@ -277,7 +278,7 @@ export async function answerHub(
   if (
     hello.ticket !== undefined &&
     side.secret !== '' &&
-    verifyProof(hello.ticket, computeTicket(side.secret, hello))
+    isSameSecret(hello.ticket, computeTicket(side.secret, hello))
   ) {
     side.onTicket?.();
   }
@@ -307,7 +308,7 @@ export async function answerHub(
   const begin = await receive(socket, beginSchema, OTHERS_PATIENCE * timeoutMs);
   const { max_frame: maxFrameBytes, offers } = begin;
   const hubSaid = [maxFrameBytes, offers ?? null, ...toProvedList(hello.delivery)];
-  if (!verifyProof(begin.proof, computeProof(side.secret, 'hub', hello, nonce, hubSaid))) {
+  if (!isSameSecret(begin.proof, computeProof(side.secret, 'hub', hello, nonce, hubSaid))) {
     refuse(socket, `the hub could not prove to agent ${side.node} that it knows this run's secret`);
   }
   if (side.isBusy()) refuse(socket, `agent ${side.node} already works for another hub`);
@@ -386,9 +387,4 @@ function computeTicket(secret: string, { wire, run, node, tool, adapter, nonce }
 
 function computeHmac(secret: string, said: readonly unknown[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(said)).digest('hex');
-}
-
-function verifyProof(proof: string, expected: string): boolean {
-  const [came, wanted] = [Buffer.from(proof), Buffer.from(expected)];
-  return came.length === wanted.length && timingSafeEqual(came, wanted);
 }
