@@ -9,30 +9,13 @@ interface BroadcastTimes {
   readonly forwardedUs: number;
 }
 
-/** Relayed packets on their way to the recipients. */
-export type RelayedBatch = Readonly<
-  Pick<
-    Batch,
-    | 'sender'
-    | 'packets'
-    | 'each'
-    | 'size'
-    | 'recipients'
-    | 'arrivedUs'
-    | 'forwardedUs'
-    | 'slab'
-    | 'start'
-    | 'end'
-  >
->;
-
 /** Receives the events of the mesh. Calls happen between packets, so they must be fast. */
 export interface MeshObserver {
   /**
    * Reports packets that were relayed or had no recipient, at the end of the event loop's turn and in order
    * of arrival.
    */
-  relayed(batch: RelayedBatch): void;
+  relayed(batch: Batch): void;
   broadcast(packet: Packet, times: BroadcastTimes, frameBytes: number, recipients: number): void;
   refused(node: string, reason: string, frameBytes: number): void;
   agentLost(node: MeshNode, reason: string): void;

@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, openSync, write } from 'node:fs';
+import type { Batch } from '../hub/batch.ts';
 import type { Link } from '../hub/link.ts';
-import type { RelayedBatch } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 
 /** Maximum recorded bytes of a run; the recording ends there. */
@@ -66,7 +66,7 @@ export class FrameLog {
     return this.#cut;
   }
 
-  add({ sender, slab, start, end, size, arrivedUs, forwardedUs }: RelayedBatch): void {
+  add({ sender, slab, start, end, size, arrivedUs, forwardedUs }: Batch): void {
     this.#packets += size;
     if (this.#isClosed) this.#cut ??= 'they came after the run had ended';
     if (this.#cut !== undefined) return;

@@ -7,8 +7,9 @@ import { addLine, createLedgerLine, type LedgerLine, measureLine } from '../cont
 import { MAX_RECORDING_BYTES } from '../contracts/limits.ts';
 import { findOrAddEntry } from '../contracts/others.ts';
 import { DOC_INIT, HUB_ID, type JsonObject, type Packet } from '../contracts/packet.ts';
+import type { Batch } from '../hub/batch.ts';
 import type { Link } from '../hub/link.ts';
-import type { MeshObserver, RelayedBatch } from '../hub/mesh-observer.ts';
+import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { PREFIX_BYTES } from '../wire/frame.ts';
 import type { readReportedWork } from './agent-work.ts';
 import { FrameLog } from './frame-log.ts';
@@ -153,7 +154,7 @@ export class RunRecord {
     });
   };
 
-  relayed(batch: RelayedBatch): void {
+  relayed(batch: Batch): void {
     this.#frames.add(batch);
   }
 

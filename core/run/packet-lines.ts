@@ -1,5 +1,5 @@
 import os from 'node:os';
-import type { RelayedBatch } from '../hub/mesh-observer.ts';
+import type { Batch } from '../hub/batch.ts';
 import { readEpochMs } from '../system/log.ts';
 
 const BUFFER_BYTES = 64 * 1024;
@@ -79,7 +79,7 @@ export class PacketLines {
     this.#write = write;
   }
 
-  add(batch: RelayedBatch): void {
+  add(batch: Batch): void {
     const { recipients, arrivedUs, forwardedUs } = batch;
     const begin = `{"level":"info","time":${readEpochMs().toFixed(3)},"event":"packet"`;
     const times = `"arrived_us":${Math.round(arrivedUs)},"forwarded_us":${Math.round(forwardedUs)}`;

@@ -3,7 +3,7 @@ import type { Engine } from '../contracts/engine.ts';
 import type { Task } from '../contracts/task.ts';
 import type { ModelSums, Usage } from '../contracts/usage.ts';
 import type { RunWarning } from '../contracts/warning.ts';
-import type { RelayedBatch } from '../hub/mesh-observer.ts';
+import type { Batch } from '../hub/batch.ts';
 import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import type { Network } from '../transports/network/network.ts';
 import type { AgentGroupOptions } from './agents/agent-group.ts';
@@ -52,7 +52,7 @@ export interface RunObserver {
   began?(workspaces: string): void;
   event?(event: RunEvent): void;
   /** Called with relayed packets in their batches, since they are too many for single events. */
-  relayed?(batch: RelayedBatch): void;
+  relayed?(batch: Batch): void;
 }
 
 /** The end of a task with its scores and usage. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { copyHead, HUB_ID, type PacketHead } from '@gaia-mesh/core/contracts/packet.ts';
-import type { RelayedBatch } from '@gaia-mesh/core/hub/mesh-observer.ts';
+import type { Batch } from '@gaia-mesh/core/hub/batch.ts';
 import type { NewRunEvent, RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import { readEpochMs } from '@gaia-mesh/core/system/log.ts';
 import { toOneLine } from '../terminal/table.ts';
@@ -114,7 +114,7 @@ export class EventFeed {
     }
   }
 
-  relayed(batch: RelayedBatch): void {
+  relayed(batch: Batch): void {
     const { sender, recipients, size } = batch;
     let tokens = 0;
     let bytes = 0;
