@@ -1,6 +1,7 @@
 /**
- * Every bound of the mesh with its reason. Values that a user may want to change are options of the command
- * or of the team file; these are the defaults and the ceilings.
+ * Bounds of the mesh that several files or a test share, with their reasons; others stand in the file that uses
+ * them. Values that a user may want to change are options of the command or of the team file; these are the
+ * defaults and the ceilings.
  */
 
 /** Maximum frame size in bytes, without its prefix (C-31). It is checked before memory is allocated. */
@@ -77,12 +78,6 @@ export const NETWORK_LIMITS = {
   queuedBytes: 8 * 1024 * 1024,
 } as const;
 
-/**
- * Maximum bytes of a line between two processes of a stack: the packet of a largest frame, of which escapes take up to
- * three times the bytes, and the rest of the line.
- */
-export const MAX_CONTROL_LINE_BYTES = 4 * MAX_FRAME_BYTES;
-
 /** Bounds of the memory that a server keeps for its clients. */
 export const KEPT_LIMITS = {
   /** Minimum of the whole budget; where requests may be large, it has room for some of the largest. */
@@ -147,12 +142,6 @@ export const MAX_MESSAGE_DEPTH = MAX_PAYLOAD_DEPTH + 16;
  * number.
  */
 export const MAX_LOG_BYTES = 256 * 1024 * 1024;
-
-/**
- * Bounds of a log of records, such as the journal of a batch. The file is never in memory as a whole, but the
- * place of each record is: a million of them take some 200 MB. The largest batches have a tenth of that.
- */
-export const APPEND_LOG_LIMITS = { bytes: 64 * 1024 * 1024 * 1024, lines: 1_000_000 } as const;
 
 /**
  * Maximum bytes of a recording, written or read, and its values. Readers hold it as text and as objects; with
@@ -400,17 +389,6 @@ export const LLAMA_LIMITS = {
   overheadBytes: 256 * 1024 * 1024,
   /** A reply is in a loop if a cycle of at most `cycle` tokens repeats at its end this often and over this many tokens. */
   loop: { repeats: 6, tokens: 96, cycle: 64 },
-} as const;
-
-/**
- * Bounds of a recording that answers as a server: requests at once and waiting, bytes of a request, and the longest recorded
- * delay that it repeats.
- */
-export const RECORDED_REPLY_LIMITS = {
-  tasks: 256,
-  waiting: 256,
-  bytes: 1024 * 1024,
-  delayMs: 10 * 60_000,
 } as const;
 
 /**

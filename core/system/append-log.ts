@@ -1,12 +1,18 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import type * as z from 'zod';
 import { MeshError, toErrorMessage } from '../contracts/errors.ts';
-import { APPEND_LOG_LIMITS, MAX_LINE_BYTES } from '../contracts/limits.ts';
+import { MAX_LINE_BYTES } from '../contracts/limits.ts';
 import { AppendFile } from './files/append-file.ts';
 import { readByteLines } from './files/byte-lines.ts';
 import { openUserFile } from './files/user-file.ts';
 import { writeWhole } from './files/whole-file.ts';
 import { parseJsonLine } from './json-line.ts';
+
+/**
+ * Bounds of a log of records, such as the journal of a batch. The file is never in memory as a whole, but the
+ * place of each record is: a million of them take some 200 MB. The largest batches have a tenth of that.
+ */
+const LIMITS = { bytes: 64 * 1024 * 1024 * 1024, lines: 1_000_000 } as const;
 
 /** The kind of a file of records; `Head` is the type of its first line, if that line is not a record. */
 interface RecordKind<T, Head = never> {
@@ -106,7 +112,7 @@ export class RecordReader<T, Head = never> {
   }
 
   #readAll(receive: Receive<T>): void {
-    const { what, schema, head, maxLines = APPEND_LOG_LIMITS.lines } = this.kind;
+    const { what, schema, head, maxLines = LIMITS.lines } = this.kind;
     // The file may grow while it is read.
     const { size } = fstatSync(this.#descriptor);
     const lines = readByteLines(this.#descriptor, {
@@ -155,7 +161,7 @@ export class AppendLog<T, Head = never> extends RecordReader<T, Head> {
   readonly #target: AppendFile;
 
   private constructor(file: string, kind: RecordKind<T, Head>) {
-    const { what, maxBytes = APPEND_LOG_LIMITS.bytes } = kind;
+    const { what, maxBytes = LIMITS.bytes } = kind;
     const target = new AppendFile(file, { what, durability: 'each', maxBytes });
     super(file, target.descriptor, kind);
     this.#target = target;
@@ -199,7 +205,7 @@ export class AppendLog<T, Head = never> extends RecordReader<T, Head> {
    * @throws MeshError `io` if the disk or the log is full
    */
   append(value: T): RecordPlace {
-    const { what, maxLines = APPEND_LOG_LIMITS.lines } = this.kind;
+    const { what, maxLines = LIMITS.lines } = this.kind;
     if (this.lines >= maxLines)
       throw new MeshError(
         'io',

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { RECORDED_REPLY_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -35,6 +34,9 @@ import { Turns } from './turns.ts';
 
 type Offer = Parameters<typeof serveOffer>[0];
 
+/** Bounds: requests at once and waiting, bytes of a request, and the longest recorded delay that is repeated. */
+const LIMITS = { tasks: 256, waiting: 256, bytes: 1024 * 1024, delayMs: 10 * 60_000 } as const;
+
 /** Tells the user how a request was found in the recording, or why it was not. */
 type Note = (text: string) => void;
 
@@ -53,7 +55,7 @@ export class ServedRecording {
   readonly #exchanges: readonly Exchange[];
   readonly #replies: RecordedReplies<Replies>;
   readonly #questions: RecordedReplies<Answer>;
-  readonly #turns = new Turns(RECORDED_REPLY_LIMITS);
+  readonly #turns = new Turns(LIMITS);
   readonly #isDelayed: boolean;
   readonly #note: Note;
   readonly #used = { same: 0, byRule: 0, missed: 0 };
@@ -126,7 +128,7 @@ export class ServedRecording {
               work: hasMessages ? this.#answerMessage : askWork({ ask: this.#ask }),
             }
           : undefined,
-      bytes: RECORDED_REPLY_LIMITS.bytes,
+      bytes: LIMITS.bytes,
     };
   }
 
@@ -148,7 +150,7 @@ export class ServedRecording {
 
   async #wait(ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#isDelayed || ms <= 0) return;
-    await delay(Math.min(ms, RECORDED_REPLY_LIMITS.delayMs), undefined, { signal });
+    await delay(Math.min(ms, LIMITS.delayMs), undefined, { signal });
   }
 
   readonly #ask = async (request: AskRequest, signal: AbortSignal): Promise<Answer> => {

@@ -1,10 +1,16 @@
 import type { Socket } from 'node:net';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_CONTROL_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
+import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { amount, wireSchema } from './contract/wire-sum.ts';
 import { readJsonLines } from './mcp/stdio/lines.ts';
+
+/**
+ * Maximum bytes of a line: the packet of a largest frame, of which escapes take up to three times the bytes, and the
+ * rest of the line.
+ */
+const MAX_LINE_BYTES = 4 * MAX_FRAME_BYTES;
 
 const messageSchema = z.union([
   z.strictObject({ call: z.int(), ask: z.looseObject({ do: z.string() }) }),
@@ -54,7 +60,7 @@ export class ControlChannel {
   constructor(
     socket: Socket,
     answer: (question: Question, signal: AbortSignal) => Promise<unknown>,
-    maxLineBytes = MAX_CONTROL_LINE_BYTES,
+    maxLineBytes = MAX_LINE_BYTES,
   ) {
     this.#socket = socket;
     socket.on('error', () => socket.destroy());
