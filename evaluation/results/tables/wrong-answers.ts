@@ -28,14 +28,6 @@ export class WrongAnswers {
     if (this.#first.length < SHOWN) this.#first.push({ ...question, answers });
   }
 
-  get first(): readonly Miss[] {
-    return this.#first;
-  }
-
-  get count(): number {
-    return this.#answers;
-  }
-
   /** Returns lines of at most 80 columns; none if nothing was wrong. */
   lines(): string[] {
     if (this.#answers === 0) return [];
