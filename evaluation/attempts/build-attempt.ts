@@ -10,7 +10,7 @@ import { formatTrace, type TraceEntry } from '@gaia-mesh/tools/roles/trace.ts';
 import { splitItems } from '@gaia-mesh/tools/tables/answer-form.ts';
 import * as z from 'zod';
 import { type Attachment, type Question, toAttemptId } from '../questions/question.ts';
-import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
+import { listSteps } from '../results/failures/trace-steps.ts';
 import { isLenientlyCorrect } from '../results/lenient.ts';
 import { findScorer } from '../scorers/scorer.ts';
 import { isWtqCorrect } from '../scorers/wtq.ts';
@@ -224,7 +224,7 @@ function guessKnownGap(
   question: Question,
   { reasoning_trace, reason = '', tool_calls, usage }: Attempt,
 ): KnownGap {
-  const calls = splitSteps(reasoning_trace).filter(isToolStep);
+  const calls = listSteps(reasoning_trace).flatMap(({ text, isToolCall }) => (isToolCall ? [text] : []));
   const failed = calls.filter((step) => /^[^\n]*\}\) failed: /.test(step));
   if (NO_KEY.test(reason) || failed.some((step) => NO_KEY.test(step))) return 'proprietary_api';
   if (ARCHIVE.test(question.question) || calls.some((step) => ARCHIVE.test(step))) return 'web_archive';

@@ -5,7 +5,7 @@ import { AppendFile } from '@gaia-mesh/core/system/files/append-file.ts';
 import { makeFolder } from '@gaia-mesh/core/system/files/make-folder.ts';
 import { type Attempt, type AttemptKey, getUse } from '../attempts/attempt.ts';
 import type { Question } from '../questions/question.ts';
-import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
+import { listSteps } from '../results/failures/trace-steps.ts';
 import type { BatchEvent } from './batch.ts';
 
 /** The symbol at the beginning of each kind of line, by which people and programs tell them apart (RA-55). */
@@ -102,8 +102,8 @@ export class RunLog {
 
   #finished(attempt: Attempt): void {
     const who = formatAttempt(attempt);
-    for (const step of splitSteps(attempt.reasoning_trace))
-      this.#line(isToolStep(step) ? 'tool' : 'thought', who, step);
+    for (const { text, isToolCall } of listSteps(attempt.reasoning_trace))
+      this.#line(isToolCall ? 'tool' : 'thought', who, text);
     const { tokens, cost, seconds } = getUse(attempt);
     const { model_calls = 0, cached } = attempt;
     const took = cached

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isToolStep, splitSteps } from '../results/failures/trace-steps.ts';
+import { listSteps } from '../results/failures/trace-steps.ts';
 import { formatDate, showHidden, toLine } from './format.ts';
 
 /** The components that all pages share. */
@@ -250,9 +250,9 @@ export function Loaded({ label, of, load, missing, show }: LoadedProps) {
 export function Trace({ text }: { readonly text: string }) {
   return (
     <ol class="trace">
-      {splitSteps(text).map((step, index) => (
-        <li key={index} class={isToolStep(step) ? 'tool-step' : undefined}>
-          {showHidden(step)}
+      {listSteps(text).map((step, index) => (
+        <li key={index} class={step.isToolCall ? 'tool-step' : undefined}>
+          {showHidden(step.text)}
         </li>
       ))}
     </ol>

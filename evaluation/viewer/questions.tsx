@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { ShownAttempt } from '../report/shown-attempt.ts';
-import { splitSteps } from '../results/failures/trace-steps.ts';
+import { listSteps } from '../results/failures/trace-steps.ts';
 import { formatDecimals } from '../terminal/table.ts';
 import { formatBytes, formatCounted, formatMs, showHidden, toLine } from './format.ts';
 import { Card, Choice, Loaded, Trace } from './parts.tsx';
@@ -231,7 +231,7 @@ function AnswerDetail({ answer, team, isOpen }: { answer: Answer; team: string; 
       </p>
       {trace === undefined ? null : (
         <details open={isOpen}>
-          <summary>{`Reasoning and tool calls of ${team}: ${formatCounted(splitSteps(trace).length, 'step')}`}</summary>
+          <summary>{`Reasoning and tool calls of ${team}: ${formatCounted(listSteps(trace).length, 'step')}`}</summary>
           <Trace text={trace} />
         </details>
       )}
