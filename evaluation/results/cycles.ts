@@ -1,8 +1,9 @@
+import { computeClusteredInterval } from '../statistics/answers/clustered.ts';
 import { judgeAnswers } from '../statistics/answers/paired-answers.ts';
 import type { Figures } from './figures.ts';
 
 /** One pass over all questions, compared with the one before it (OV-45). */
-export interface CycleSummary extends Figures {
+interface CycleSummary extends Figures {
   readonly cycle: number;
   /** Change of accuracy since the cycle before; null for the first cycle, and if nothing is scored. */
   readonly delta: number | null;
@@ -31,17 +32,49 @@ export function nameChange({ low, high }: Pick<CategoryChange, 'low' | 'high'>):
   return high < 0 ? 'got worse' : low > 0 ? 'got better' : 'cannot tell';
 }
 
-/** Correctness in a cycle of the questions with a known answer, by question id. */
-export type Rights = ReadonlyMap<string, { readonly category: string; readonly correct: boolean }>;
+/** Figures of a batch whose questions were asked several times. */
+export interface RepeatFigures {
+  /**
+   * All attempts after the first; the interval is by question, since attempts at one question resemble each other.
+   */
+  readonly repeats?: Figures | undefined;
+  readonly cycles?: readonly CycleSummary[] | undefined;
+  /** Means over the scored questions by k: at least one of k attempts right, and all of them right. */
+  readonly pass_at?: Readonly<Record<string, number>> | undefined;
+  readonly pass_hat?: Readonly<Record<string, number>> | undefined;
+}
 
-/** Compares a cycle with the one before it. */
-export function summarizeCycle(
-  cycle: number,
-  figures: Figures,
-  now: Rights,
-  before?: CycleBefore,
-): CycleSummary {
-  const pairs = [...now].map(([taskId, { category, correct }]) => ({
+/** A pass over all questions, with the correctness of the answers to those with a known one, by question id. */
+interface Round {
+  readonly figures: Figures;
+  readonly rights: ReadonlyMap<string, { readonly category: string; readonly correct: boolean }>;
+}
+
+/**
+ * Compares each round with the one before it, and all of them with each other.
+ *
+ * @param repeats figures of all rounds after the first
+ */
+export function summarizeRounds(rounds: readonly Round[], repeats: Figures): RepeatFigures {
+  const [first] = rounds;
+  if (first === undefined || rounds.length < 2) return {};
+  const countRight = (taskId: string, all: readonly Round[]) =>
+    all.filter(({ rights }) => rights.get(taskId)?.correct === true).length;
+  const ids = [...first.rights.keys()];
+  const rightLater = ids.map((id) => countRight(id, rounds.slice(1)));
+  const interval = repeats.accuracy === null ? {} : computeClusteredInterval(rightLater, rounds.length - 1);
+  return {
+    repeats: { ...repeats, ...interval },
+    cycles: rounds.map((round, index) => summarizeCycle(index + 1, round, rounds[index - 1])),
+    ...computePasses(
+      ids.map((id) => countRight(id, rounds)),
+      rounds.length,
+    ),
+  };
+}
+
+function summarizeCycle(cycle: number, { figures, rights }: Round, before: Round | undefined): CycleSummary {
+  const pairs = [...rights].map(([taskId, { category, correct }]) => ({
     category,
     was: before?.rights.get(taskId)?.correct === true,
     is: correct,
@@ -56,11 +89,6 @@ export function summarizeCycle(
     newly_wrong: before === undefined ? 0 : pairs.filter(({ was, is }) => was && !is).length,
     categories: before === undefined ? [] : countCategoryChanges(pairs),
   };
-}
-
-interface CycleBefore {
-  readonly figures: Figures;
-  readonly rights: Rights;
 }
 
 function countCategoryChanges(
@@ -92,4 +120,38 @@ function countCategoryChanges(
     })
     .filter(({ delta }) => delta !== 0)
     .sort((a, b) => a.delta - b.delta);
+}
+
+function computePasses(
+  rightTimes: readonly number[],
+  repeat: number,
+): { pass_at: Record<string, number>; pass_hat: Record<string, number> } {
+  const pass_at: Record<string, number> = {};
+  const pass_hat: Record<string, number> = {};
+  if (rightTimes.length === 0) return { pass_at, pass_hat };
+  for (let k = 1; k <= repeat; k++) {
+    const each = rightTimes.map((correct) => passAtK(repeat, correct, k));
+    pass_at[k] = each.reduce((sum, { any }) => sum + any, 0) / each.length;
+    pass_hat[k] = each.reduce((sum, { all }) => sum + all, 0) / each.length;
+  }
+  return { pass_at, pass_hat };
+}
+
+/**
+ * Returns the probability that at least one of `k` attempts is right, and that all of them are, estimated from `n` attempts of
+ * which `correct` were right. Both estimates are unbiased: they count the ways to draw k of the n attempts. pass@k = 1 − C(n−c,
+ * k) / C(n, k) (Chen et al. 2021, "Evaluating Large Language Models Trained on Code"); pass^k = C(c, k) / C(n, k) (Yao et al.
+ * 2024, "τ-bench").
+ *
+ * Both suppose that attempts do not learn from each other; for a team that does, read the score by cycle instead.
+ */
+function passAtK(n: number, correct: number, k: number): { any: number; all: number } {
+  return { any: 1 - drawn(n - correct, n, k), all: drawn(correct, n, k) };
+}
+
+/** Computes C(m, k) / C(n, k) as a product whose factors stay within 0..1, where the binomials would overflow. */
+function drawn(m: number, n: number, k: number): number {
+  let share = 1;
+  for (let i = 0; i < k; i++) share *= Math.max(0, m - i) / (n - i);
+  return share;
 }
