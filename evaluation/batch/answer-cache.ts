@@ -4,8 +4,7 @@ import type { GaiaPlan } from '../plan/gaia-plan.ts';
 import type { PlannedTeam } from '../plan/team-options.ts';
 import type { Question } from '../questions/question.ts';
 import { readCacheFile, writeCacheFile } from '../store/cache-file.ts';
-import type { CacheKey } from '../store/cache-key.ts';
-import type { Store } from '../store/store.ts';
+import type { CacheKey, Store } from '../store/store.ts';
 
 type TeamFingerprint = PlannedTeam['fingerprint'];
 

@@ -6,7 +6,6 @@ import type {
 import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import type * as z from 'zod';
 import type { answerUseSchema } from './answer-use.ts';
-import type { CacheKey } from './cache-key.ts';
 
 /**
  * The store of attempts, gap records and cached answers: an SQLite file by default, or Postgres (OV-38). Several processes may
@@ -43,6 +42,17 @@ export interface Store extends AttemptMemory {
   importCache(answers: ReadonlyMap<string, string>, keyOf: (question: string) => CacheKey): Promise<number>;
 
   close(): Promise<void>;
+}
+
+/** Everything that an answer depends on, which is the key of a cached answer (decided: C-11). */
+export interface CacheKey {
+  readonly question: string;
+  /** SHA-256 of the attached file in hex; null if the question has none. */
+  readonly fileHash: string | null;
+  readonly team: string;
+  readonly model: string;
+  /** Changes whenever a prompt of the team changes. */
+  readonly promptVersion: string;
 }
 
 export interface StoreOptions {

@@ -28,8 +28,7 @@ import {
 } from 'kysely';
 import * as z from 'zod';
 import { answerUseSchema } from '../answer-use.ts';
-import { type CacheKey, hashCacheKey } from '../cache-key.ts';
-import type { Store } from '../store.ts';
+import type { CacheKey, Store } from '../store.ts';
 import { createGapPool } from './gap-records.ts';
 import type { SqlConnection, SqlDatabase } from './sql-database.ts';
 import { parseJsonCell, parseStorable, prepareTables, type StoreContext, type Tables } from './tables.ts';
@@ -267,6 +266,15 @@ const entrySchema = z.strictObject({
   answer: createTextSchema(MAX_TEXT_CHARACTERS).refine((answer) => answer.trim() !== '', 'must not be empty'),
   took: answerUseSchema.nullable(),
 });
+
+/**
+ * Returns the SHA-256 of all parts in hex. They are hashed as a JSON list, because different keys could have the same
+ * concatenation.
+ */
+function hashCacheKey({ question, fileHash, team, model, promptVersion }: CacheKey): string {
+  const parts = JSON.stringify([question, fileHash, team, model, promptVersion]);
+  return createHash('sha256').update(parts).digest('hex');
+}
 
 type AnswerCache = Pick<Store, 'cachedAnswer' | 'cacheAnswer' | 'exportCache' | 'importCache'>;
 

@@ -46,6 +46,18 @@ storeContract('SQLite', {
   execute: async (url, sql) => execute(url, sql),
 });
 
+test('the key of a cached answer is the same as long as nothing changes (C-11)', async () => {
+  const file = freshFile();
+  const store = await open(file);
+  await store.cacheAnswer(sampleKey(), '42');
+  const database = new DatabaseSync(file, { readOnly: true });
+  // printf '["How old?",null,"react","m","1"]' | sha256sum
+  expect(database.prepare('SELECT cache_key FROM cached_answers').all()).toEqual([
+    { cache_key: '41d728d2323e7cc3e04ff39899de181fc0e696e02570e9cb72750b0e44db6774' },
+  ]);
+  database.close();
+});
+
 describe('a file that is locked', () => {
   test('is waited for, and then reported with what to do; nothing of it is lost', async () => {
     const file = freshFile();

@@ -1,5 +1,5 @@
 import type { Attempt, GapRecord } from '@gaia-mesh/tools/roles/memory/attempt.ts';
-import type { CacheKey } from '../cache-key.ts';
+import type { CacheKey } from '../store.ts';
 
 /** A wrong attempt with a complete trace. */
 export function sampleAttempt(change: Partial<Attempt> = {}): Attempt {

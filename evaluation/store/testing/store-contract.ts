@@ -52,9 +52,14 @@ export function storeContract(name: string, place: ContractPlace): void {
         for (const change of [
           { question: 'How old? ' },
           { fileHash: 'ab12' },
+          { fileHash: '' },
           { team: 'panel' },
           { model: 'n' },
           { promptVersion: '2' },
+          // Parts do not run into each other.
+          { team: 'reactm', model: '' },
+          { team: 'reac', model: 'tm' },
+          { team: 'react","m' },
         ]) {
           expect(await at.store.cachedAnswer(sampleKey(change))).toBeUndefined();
         }
