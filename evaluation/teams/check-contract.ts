@@ -4,7 +4,7 @@ import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 import { listContractChecks } from '@gaia-mesh/protocols/contract/suite.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { printError } from '../terminal/print.ts';
-import { loadEnvelopeWriter, loadUserAdapter } from './user-files.ts';
+import { loadUserAdapter } from './user-files.ts';
 
 /** The subject of the contract suite: an adapter that ships with the project, or a file. */
 type Subject = { readonly name: string } | { readonly file: string };
@@ -111,9 +111,10 @@ async function runChecks(
   { subject, from }: Work,
   report: (event: Head | CheckResult) => void,
 ): Promise<void> {
-  const isFile = 'file' in subject;
-  const adapter = isFile ? loadUserAdapter(subject.file) : await loadAdapter(subject.name);
-  const writer = isFile ? loadEnvelopeWriter(subject.file) : undefined;
+  const { adapter, writer } =
+    'file' in subject
+      ? loadUserAdapter(subject.file)
+      : { adapter: await loadAdapter(subject.name), writer: undefined };
   const checks = listContractChecks(adapter, writer);
   const names = checks.map(({ name }) => name);
   report({ adapter: adapter.name, hasWriter: writer !== undefined, names });

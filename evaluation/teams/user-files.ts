@@ -102,13 +102,17 @@ export function hashUserFiles(hash: Hash, names: readonly string[]): void {
 }
 
 /**
- * Loads an adapter from a user's file.
+ * Loads an adapter from a user's file, and the writer that the file exports for the contract suite, if any.
  *
  * @throws MeshError as {@link resolveUserName} does
  */
-export function loadUserAdapter(file: string): ProtocolAdapter {
-  const adapter = Object.values(loadExports(file)).find(isAdapter);
-  if (adapter !== undefined) return adapter;
+export function loadUserAdapter(file: string): {
+  readonly adapter: ProtocolAdapter;
+  readonly writer: EnvelopeWriter | undefined;
+} {
+  const exported = Object.values(loadExports(file));
+  const adapter = exported.find(isAdapter);
+  if (adapter !== undefined) return { adapter, writer: exported.find(isEnvelopeWriter) };
   throw new MeshError('config', `${file} exports no adapter: an object with a name and a function open`);
 }
 
@@ -123,14 +127,9 @@ export function readStacks(file: string): readonly Stack[] {
   throw new MeshError('config', `${file} exports no stack: an object with name, traits, serve and connect`);
 }
 
-/** Returns the writer that the file exports for the contract suite, if any. */
-export function loadEnvelopeWriter(file: string): EnvelopeWriter | undefined {
-  return Object.values(loadExports(file)).find(isEnvelopeWriter);
-}
-
 const REGISTER: Readonly<Record<Kind, (exported: Record<string, unknown>, file: string) => string>> = {
   adapter(_exported, file) {
-    const adapter = loadUserAdapter(file);
+    const { adapter } = loadUserAdapter(file);
     checkName('adapter', adapter.name, adapterNames, file);
     addAdapter(adapter);
     return adapter.name;
