@@ -28,6 +28,7 @@ export interface View {
   readonly to: number;
 }
 
+/** The geometry of a picture of lanes. */
 interface Layout {
   readonly width: number;
   readonly height: number;
@@ -42,14 +43,23 @@ interface Layout {
   readonly toY: (lane: number) => number;
 }
 
-export function createLayout(width: number, view: View, content: LanesContent): Layout {
+/** A picture of lanes, which draws itself and knows what is at a point of it. */
+interface Picture extends Pick<Layout, 'height' | 'pixelsPerMs'> {
+  readonly draw: (canvas: HTMLCanvasElement) => void;
+  /** Finds the packet whose arrow or tool is at a point. */
+  readonly find: (x: number, y: number) => ShownPacket | null;
+}
+
+/** Lays out the packets of a view in a width. */
+export function createPicture(width: number, view: View, content: LanesContent): Picture {
   const lanes = chooseLanes(content);
   const left = width < 560 ? 76 : 132;
   const laneHeight = lanes.size > 12 ? 30 : 44;
   const pixelsPerMs = Math.max(1, width - left) / (view.to - view.from);
-  return {
+  const height = lanes.size * laneHeight + AXIS_HEIGHT + 8;
+  const layout: Layout = {
     width,
-    height: lanes.size * laneHeight + AXIS_HEIGHT + 8,
+    height,
     left,
     laneHeight,
     lanes,
@@ -57,6 +67,12 @@ export function createLayout(width: number, view: View, content: LanesContent): 
     pixelsPerMs,
     toX: (ms) => left + (ms - view.from) * pixelsPerMs,
     toY: (lane) => lane * laneHeight + laneHeight / 2 + 4,
+  };
+  return {
+    height,
+    pixelsPerMs,
+    draw: (canvas) => drawLanes(canvas, layout, content),
+    find: (x, y) => findPacket(layout, content, x, y),
   };
 }
 
@@ -89,8 +105,7 @@ function findFrom(shown: readonly ShownPacket[], ms: number): number {
   return low;
 }
 
-/** Finds the packet whose arrow or tool is at a point. */
-export function findPacket(layout: Layout, content: LanesContent, x: number, y: number): ShownPacket | null {
+function findPacket(layout: Layout, content: LanesContent, x: number, y: number): ShownPacket | null {
   const { left, view, laneHeight, lanes, pixelsPerMs, toY } = layout;
   const { shown, findEnds } = content;
   const reach = REACH / pixelsPerMs;
@@ -148,7 +163,7 @@ function readInk(canvas: HTMLCanvasElement): Ink {
   return ink;
 }
 
-export function drawLanes(canvas: HTMLCanvasElement, layout: Layout, content: LanesContent): void {
+function drawLanes(canvas: HTMLCanvasElement, layout: Layout, content: LanesContent): void {
   const { width, height, left } = layout;
   const density = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * density);

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ShownPacket } from '../report/page-data.ts';
-import { createLayout, drawLanes, findPacket, type LanesContent, type View } from './draw-lanes.ts';
+import { createPicture, type LanesContent, type View } from './draw-lanes.ts';
 import { formatBytes, formatMs, toLine } from './format.ts';
 
 /** The shortest time that a view can show, in milliseconds. */
@@ -20,7 +20,7 @@ export function Lanes(props: LanesProps) {
   const [view, setView] = useState<View>(whole);
   const [pointed, setPointed] = useState<{ packet: ShownPacket; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; view: View; isMoved: boolean } | null>(null);
-  const layout = createLayout(width, view, props);
+  const picture = createPicture(width, view, props);
 
   useLayoutEffect(() => {
     const node = frame.current;
@@ -37,7 +37,7 @@ export function Lanes(props: LanesProps) {
     isFirst.current = false;
   }, [shown]);
   useLayoutEffect(() => {
-    if (canvas.current !== null && width > 0) drawLanes(canvas.current, layout, props);
+    if (canvas.current !== null && width > 0) picture.draw(canvas.current);
   }, [width, view, shown, selected]);
   useEffect(() => {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -84,7 +84,7 @@ export function Lanes(props: LanesProps) {
           tabIndex={0}
           role="img"
           aria-label={`${shown.length} packets between ${names.size} nodes over time; arrow keys go from one to the next${selected === null ? '' : `. Selected: ${describe(selected)}`}`}
-          style={{ height: `${layout.height}px` }}
+          style={{ height: `${picture.height}px` }}
           onKeyDown={(event) => {
             const act = event.ctrlKey || event.metaKey ? undefined : keys[event.key];
             if (act === undefined) return;
@@ -97,20 +97,20 @@ export function Lanes(props: LanesProps) {
           onPointerMove={(event) => {
             const began = drag.current;
             if (began === null || event.buttons === 0) {
-              const packet = findPacket(layout, props, event.offsetX, event.offsetY);
+              const packet = picture.find(event.offsetX, event.offsetY);
               setPointed(packet === null ? null : { packet, x: event.offsetX, y: event.offsetY });
               return;
             }
             const moved = event.offsetX - began.x;
             if (Math.abs(moved) > 4) began.isMoved = true;
             if (!began.isMoved) return;
-            const ms = moved / layout.pixelsPerMs;
+            const ms = moved / picture.pixelsPerMs;
             move({ from: began.view.from - ms, to: began.view.to - ms });
           }}
           onPointerUp={(event) => {
             const isClick = drag.current?.isMoved === false;
             drag.current = null;
-            const packet = isClick ? findPacket(layout, props, event.offsetX, event.offsetY) : null;
+            const packet = isClick ? picture.find(event.offsetX, event.offsetY) : null;
             if (packet !== null) onSelect(packet);
           }}
           onPointerLeave={() => {
