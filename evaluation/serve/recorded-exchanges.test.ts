@@ -1,7 +1,7 @@
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { RecordedPacket } from '@gaia-mesh/core/recording/recording.ts';
 import { describe, expect, test } from 'vitest';
-import { listQuestions } from './recorded-exchanges.ts';
+import { listRecorded } from './recorded-exchanges.ts';
 
 /** A packet of task `t` that came to the hub at `arrivedMs`. */
 function packetAt(arrivedMs: number, bytes: number, packet: Partial<Packet>): RecordedPacket {
@@ -30,7 +30,8 @@ const failed = packetAt(40, 7, { tag: 'task_failed', payload: { message: 'no mod
 
 describe('a recorded question', () => {
   test('has the answer with the time, packets, bytes and tokens of the whole task', () => {
-    const [exchange, withDocument, ...others] = listQuestions([opening, packetAt(20, 30, {}), answered]);
+    const { questions } = listRecorded([opening, packetAt(20, 30, {}), answered]);
+    const [exchange, withDocument, ...others] = questions;
     expect(exchange?.request).toEqual({ question: 'Who?' });
     expect(withDocument?.request).toEqual({ question: 'Who?', document: 'One. Two.' });
     expect(others).toEqual([]);
@@ -46,7 +47,7 @@ describe('a recorded question', () => {
   });
 
   test('that failed has its reason, and no answer', () => {
-    const [{ reply } = {}] = listQuestions([opening, failed]);
+    const [{ reply } = {}] = listRecorded([opening, failed]).questions;
     expect(reply).toMatchObject({ answer: null, status: 'failed', reason: 'no model' });
   });
 
@@ -54,6 +55,6 @@ describe('a recorded question', () => {
     ['that has not ended', [opening]],
     ['without words', [packetAt(10, 1, { type: 'doc_init', payload: { question: 7 } }), answered]],
   ])('%s has no reply', (_what, packets) => {
-    expect(listQuestions(packets)).toEqual([]);
+    expect(listRecorded(packets).questions).toEqual([]);
   });
 });

@@ -28,8 +28,13 @@ const OTHER_METHOD = /^(?:resources|prompts|completion)\//;
 const SEND_METHODS = new Set(['SendMessage', 'SendStreamingMessage', 'message/send', 'message/stream']);
 const GET_METHODS = new Set(['GetTask', 'SubscribeToTask', 'tasks/get', 'tasks/resubscribe']);
 
+/** Lists what was asked in a recording, and what was replied. */
+export function listRecorded(packets: readonly RecordedPacket[]) {
+  return { exchanges: listExchanges(packets), questions: listQuestions(packets) };
+}
+
 /** Lists the requests that have replies: of MCP, of A2A, and calls of tools. */
-export function listExchanges(packets: readonly RecordedPacket[]): RecordedExchange<Replies>[] {
+function listExchanges(packets: readonly RecordedPacket[]): RecordedExchange<Replies>[] {
   const replies = Map.groupBy(packets, ({ packet }) => packet.reply_to);
   const later = listTaskReplies(packets, replies);
   return packets.flatMap(({ packet }): RecordedExchange<Replies>[] => {
@@ -160,7 +165,7 @@ function toToolResult(payload: JsonObject): JsonObject {
 }
 
 /** Lists the questions of tasks with their answers. */
-export function listQuestions(packets: readonly RecordedPacket[]): RecordedExchange<Answer>[] {
+function listQuestions(packets: readonly RecordedPacket[]): RecordedExchange<Answer>[] {
   const tasks = Map.groupBy(packets, ({ packet }) => packet.task_id);
   return [...tasks].flatMap(([task_id, all]): RecordedExchange<Answer>[] => {
     const [opening] = all;

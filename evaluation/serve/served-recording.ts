@@ -21,13 +21,7 @@ import * as z from 'zod';
 import { importTraffic } from '../traffic/import-traffic.ts';
 import type { Answer, AskRequest } from './ask.ts';
 import { askWork, buildTeamCard } from './ask-work.ts';
-import {
-  listExchanges,
-  listQuestions,
-  SEND,
-  toMessageRequest,
-  toQuestionRequest,
-} from './recorded-exchanges.ts';
+import { listRecorded, SEND, toMessageRequest, toQuestionRequest } from './recorded-exchanges.ts';
 import { RecordedReplies } from './recorded-replies.ts';
 import { askTool, type serveOffer } from './serve-team.ts';
 import { Turns } from './turns.ts';
@@ -40,7 +34,7 @@ const LIMITS = { tasks: 256, waiting: 256, bytes: 1024 * 1024, delayMs: 10 * 60_
 /** Tells the user how a request was found in the recording, or why it was not. */
 type Note = (text: string) => void;
 
-type Exchange = ReturnType<typeof listExchanges>[number];
+type Exchange = ReturnType<typeof listRecorded>['exchanges'][number];
 type Replies = Exchange['reply'];
 
 /**
@@ -79,13 +73,13 @@ export class ServedRecording {
   ) {
     this.#name = name;
     this.#packets = packets;
-    this.#exchanges = listExchanges(packets);
-    this.#replies = new RecordedReplies(this.#exchanges);
-    const questions = listQuestions(packets);
+    const { exchanges, questions } = listRecorded(packets);
+    this.#exchanges = exchanges;
+    this.#replies = new RecordedReplies(exchanges);
     this.#questions = new RecordedReplies(questions);
     this.#isDelayed = isDelayed;
     this.#note = note;
-    const all = [...this.#exchanges, ...questions];
+    const all = [...exchanges, ...questions];
     this.counts = new Map(
       [...Map.groupBy(all, ({ what }) => what)].map(([what, same]) => [
         what,
