@@ -17,13 +17,14 @@ if (programs === undefined)
 
 const ids = ['a', 'b', 'c'];
 const plan: QueuedPlan = {
-  version: 1,
+  version: 2,
   gaia_mesh: '0',
   teams: [
     { team: loadTeam('single'), model: 'm', prompt_version: 'p', in_order: false },
     { team: { ...loadTeam('single'), name: 'learning' }, model: 'm', prompt_version: 'p', in_order: true },
   ],
   questions: ids.map((taskId) => ({ taskId, question: `${taskId}?`, category: 'text', truths: ['x'] })),
+  files: [],
   repeat: 2,
   limits: {},
   setup: { questions: 'abc' },
@@ -220,10 +221,19 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
 
   test('returns a file as it was stored, once for the same content', async () => {
     const content = Buffer.from([0, 1, 255, 0]);
-    await queue.putFile('f'.repeat(64), content);
-    await queue.putFile('f'.repeat(64), content);
-    expect(await queue.readFile('f'.repeat(64))).toEqual(content);
+    const sha256 = await queue.putFile(content);
+    expect(await queue.putFile(content)).toBe(sha256);
+    expect(await queue.readFile(sha256)).toEqual(content);
     expect(await queue.readFile('0'.repeat(64))).toBeUndefined();
+  });
+
+  test('returns no file whose content is not what its hash says', async () => {
+    const sha256 = await queue.putFile(Buffer.from('a text'));
+    await execute(
+      server.url,
+      `UPDATE gaia_mesh_queue.files SET content = 'another one' WHERE sha256 = '${sha256}'`,
+    );
+    expect(await queue.readFile(sha256)).toBeUndefined();
   });
 
   test('refuses a batch that is not there, naming others, and a plan that is not one', async () => {

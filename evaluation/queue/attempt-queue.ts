@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
@@ -158,22 +158,25 @@ export class AttemptQueue {
     await this.#db.destroy();
   }
 
-  /** Stores a file under its hash; the same content is kept once. */
-  async putFile(sha256: string, content: Buffer): Promise<void> {
+  /** Stores a file under its SHA-256, which it returns; the same content is kept once. */
+  async putFile(content: Buffer): Promise<string> {
+    const sha256 = hashContent(content);
     await this.#db
       .insertInto('files')
       .values({ sha256, content })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
+    return sha256;
   }
 
+  /** Reads a file; undefined if it is not there, or not as it was stored. */
   async readFile(sha256: string): Promise<Buffer | undefined> {
     const found = await this.#db
       .selectFrom('files')
       .select('content')
       .where('sha256', '=', sha256)
       .executeTakeFirst();
-    return found?.content;
+    return found !== undefined && hashContent(found.content) === sha256 ? found.content : undefined;
   }
 
   /** Stores the plan of a new batch. No worker takes anything of it before {@link enqueue}. */
@@ -554,6 +557,8 @@ async function isSettled(call: Promise<unknown>): Promise<boolean> {
   const response = await call.catch(ignoreMissing);
   return response !== undefined && responseSchema.parse(response).affected === 1;
 }
+
+const hashContent = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
 const nameQueue = (batch: string, team: number) => `${batch}/${team}`;
 

@@ -18,7 +18,7 @@ import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { printError } from '../terminal/print.ts';
 import { type AttemptQueue, waitOutFaults } from './attempt-queue.ts';
-import { buildQueuedPlan, hashContent, planQueuedBatch, type QueuedQuestion } from './queued-plan.ts';
+import { buildQueuedPlan, planQueuedBatch, type QueuedFile } from './queued-plan.ts';
 
 /** Milliseconds between two looks for results. */
 const COLLECT_MS = 300;
@@ -262,41 +262,26 @@ class WorkerWatch {
 }
 
 /**
- * Stores the files of all questions.
+ * Stores the files of all questions, and says of each why it is missing.
  *
- * @returns each file by its question's id, or why it is missing
  * @throws MeshError `usage`, naming files that are too large
  */
-async function storeFiles(
-  { questions, folder }: RunPlan,
-  queue: AttemptQueue,
-): Promise<Map<string, QueuedQuestion['file']>> {
-  const files = new Map<string, QueuedQuestion['file']>();
-  const known = new Map<string, QueuedQuestion['file']>();
-  for (const { taskId, fileName } of questions) {
-    if (fileName === undefined) continue;
-    const file = known.get(fileName) ?? (await storeFile(fileName, folder, queue));
-    known.set(fileName, file);
-    files.set(taskId, file);
-  }
+async function storeFiles({ questions, folder }: RunPlan, queue: AttemptQueue): Promise<QueuedFile[]> {
+  const names = new Set(questions.flatMap(({ fileName }) => fileName ?? []));
+  const files: QueuedFile[] = [];
+  for (const name of names) files.push(await storeFile(name, folder, queue));
   return files;
 }
 
-async function storeFile(
-  fileName: string,
-  folder: string | undefined,
-  queue: AttemptQueue,
-): Promise<QueuedQuestion['file']> {
-  if (folder === undefined) return { missing: 'there is no folder to look in: give --files' };
-  const source = path.join(folder, fileName);
+async function storeFile(name: string, folder: string | undefined, queue: AttemptQueue): Promise<QueuedFile> {
+  if (folder === undefined) return { name, missing: 'there is no folder to look in: give --files' };
+  const source = path.join(folder, name);
   const fault = await findFileFault(source);
-  if (fault !== undefined) return { missing: `${source}: ${fault}` };
+  if (fault !== undefined) return { name, missing: `${source}: ${fault}` };
   const content = readUserFile(source, {
     what: "question's file, which travels through the queue,",
     maxBytes: QUEUE_LIMITS.fileBytes,
     code: 'usage',
   });
-  const sha256 = hashContent(content);
-  await queue.putFile(sha256, content);
-  return { sha256, bytes: content.length };
+  return { name, sha256: await queue.putFile(content), bytes: content.length };
 }

@@ -31,10 +31,11 @@ test.each([
   ['', false],
 ])('the file of a question may be named %j: %s', (fileName, isTaken) => {
   const queued = {
-    version: 1,
+    version: 2,
     gaia_mesh: '0',
     teams: [{ team: loadTeam('single'), model: 'm', prompt_version: 'p', in_order: false }],
     questions: [{ taskId: 'a', question: '?', category: 'text', truths: [], fileName }],
+    files: [],
     repeat: 1,
     limits: {},
     setup: {},

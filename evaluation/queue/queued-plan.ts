@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type Team, teamSchema } from '@gaia-mesh/core/contracts/team.ts';
@@ -9,17 +8,18 @@ import * as z from 'zod';
 import { resolveGaiaPaths } from '../plan/batch-places.ts';
 import { findSubmitter, type GaiaOptions, type GaiaPlan } from '../plan/gaia-plan.ts';
 import type { RunPlan } from '../plan/run-plan.ts';
-import type { Question } from '../questions/question.ts';
 
 /** Version of the record of a queued batch. */
-const PLAN_VERSION = 1;
+const PLAN_VERSION = 2;
 
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** A question's file in the database, or the reason why it is not there. */
+const fileName = z.string().regex(/^[^/\\]+$/);
+
+/** A file of questions in the database, or the reason why it is not there. */
 const fileSchema = z.union([
-  z.strictObject({ sha256: sha256Schema, bytes: z.int().nonnegative() }),
-  z.strictObject({ missing: z.string() }),
+  z.strictObject({ name: fileName, sha256: sha256Schema, bytes: z.int().nonnegative() }),
+  z.strictObject({ name: fileName, missing: z.string() }),
 ]);
 
 const questionSchema = z.strictObject({
@@ -29,13 +29,9 @@ const questionSchema = z.strictObject({
   source: z.string().optional(),
   category: z.string(),
   truths: z.array(z.string()),
-  fileName: z
-    .string()
-    .regex(/^[^/\\]+$/)
-    .optional(),
+  fileName: fileName.optional(),
   document: z.string().optional(),
   scorer: z.literal('wtq').exactOptional(),
-  file: fileSchema.optional(),
 });
 
 const limitsSchema = z.strictObject({
@@ -60,6 +56,7 @@ export const queuedPlanSchema = z.strictObject({
     )
     .min(1),
   questions: z.array(questionSchema).min(1),
+  files: z.array(fileSchema),
   repeat: z.int().positive(),
   limits: limitsSchema,
   pairs: z.enum(['baseline', 'all']).optional(),
@@ -68,13 +65,10 @@ export const queuedPlanSchema = z.strictObject({
 });
 
 export type QueuedPlan = z.infer<typeof queuedPlanSchema>;
-export type QueuedQuestion = QueuedPlan['questions'][number];
+export type QueuedFile = z.infer<typeof fileSchema>;
 
 /** Builds the record of a plan whose files are in the database already. */
-export function buildQueuedPlan(
-  plan: RunPlan,
-  files: ReadonlyMap<string, QueuedQuestion['file']>,
-): QueuedPlan {
+export function buildQueuedPlan(plan: RunPlan, files: QueuedFile[]): QueuedPlan {
   const { questionTokens, questionCost, questionTime } = plan.limits;
   return {
     version: PLAN_VERSION,
@@ -88,18 +82,13 @@ export function buildQueuedPlan(
     questions: plan.questions.map(({ attachment: _attachment, truths, ...question }) => ({
       ...question,
       truths: [...truths],
-      file: files.get(question.taskId),
     })),
+    files,
     repeat: plan.repeat,
     limits: { questionTokens, questionCost, questionTime },
     pairs: plan.pairs,
     setup: plan.fingerprint,
   };
-}
-
-/** Returns the question without the field that only a queue needs. */
-export function toQuestion({ file: _file, ...question }: QueuedQuestion): Question {
-  return question;
 }
 
 /**
@@ -155,7 +144,7 @@ export async function planQueuedBatch(
   }));
   return {
     teams: await Promise.all(teams),
-    questions: queued.questions.map(toQuestion),
+    questions: queued.questions,
     isBatch: true,
     repeat: queued.repeat,
     resumes: false,
@@ -169,8 +158,4 @@ export async function planQueuedBatch(
     cacheFile: undefined,
     submitter: findSubmitter({ submission, username, agentCode }),
   };
-}
-
-export function hashContent(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
 }

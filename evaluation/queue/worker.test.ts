@@ -11,10 +11,12 @@ import { planTeam } from '../plan/team-options.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { AttemptQueue, Claim } from './attempt-queue.ts';
 import { waitOutFaults } from './attempt-queue.ts';
-import { hashContent, type QueuedPlan } from './queued-plan.ts';
+import type { QueuedPlan } from './queued-plan.ts';
 import { Worker } from './worker.ts';
 
 const CONTENT = Buffer.from('the content');
+/** Its digest, by sha256sum. */
+const SHA256 = '6e569e05cb6f8608572c79d63b365dc31617bf84d7393d2cb9d2f1ffe0edf95b';
 const claim = (task_id: string): Claim => ({
   id: task_id,
   retryCount: 0,
@@ -38,16 +40,17 @@ type Ask = MeshTeam['ask'];
 /** Runs a worker on a batch of question `q` until nothing is left, with agents that answer as `ask` says. */
 async function work(
   ask: Ask,
-  { file = CONTENT, version = packageVersion, isKept = true, aborting = new AbortController() } = {},
+  { isStored = true, version = packageVersion, isKept = true, aborting = new AbortController() } = {},
 ) {
   const team = loadTeam('single');
   const { fingerprint } = await planTeam(team, {}, temporaryFolder());
   const question = { taskId: 'q', question: '?', category: 'text', truths: ['x'], fileName: 'note.txt' };
   const plan: QueuedPlan = {
-    version: 1,
+    version: 2,
     gaia_mesh: packageVersion,
     teams: [{ team, model: fingerprint.model, prompt_version: fingerprint.promptVersion, in_order: false }],
-    questions: [{ ...question, file: { sha256: hashContent(CONTENT), bytes: CONTENT.length } }],
+    questions: [question],
+    files: [{ name: 'note.txt', sha256: SHA256, bytes: CONTENT.length }],
     repeat: 1,
     limits: {},
     setup: {},
@@ -58,7 +61,7 @@ async function work(
     listOpen: async () => [{ name: 'batch', gaia_mesh: version }],
     readBatch: async () => ({ plan, state: 'open' }),
     claim: async () => waiting.shift(),
-    readFile: async () => file,
+    readFile: async () => (isStored ? CONTENT : undefined),
     finish: vi.fn(async (_claim: Claim, _attempt: Attempt) => isKept),
     giveBack: vi.fn(async () => undefined),
     countFailure: vi.fn(async (_claim: Claim, _why: string) => undefined),
@@ -98,14 +101,14 @@ describe('a worker', () => {
     expect(done).toBe(1);
   });
 
-  test('asks nothing about a file whose content is not what its hash says, and keeps none of it', async () => {
-    const { asked, finish, countFailure, done } = await work(answer, { file: Buffer.from('another one') });
+  test('asks nothing about a file that is not in the database as it was stored, and keeps none of it', async () => {
+    const { asked, finish, countFailure, done } = await work(answer, { isStored: false });
     expect(asked).not.toHaveBeenCalled();
     expect(finish).not.toHaveBeenCalled();
     expect(countFailure.mock.calls).toEqual([
       [claim('q'), expect.stringContaining('note.txt is not there as it was stored')],
     ]);
-    expect(existsSync(path.join(cache, 'gaia-mesh', 'files', hashContent(CONTENT), 'note.txt'))).toBe(false);
+    expect(existsSync(path.join(cache, 'gaia-mesh', 'files', SHA256, 'note.txt'))).toBe(false);
     expect(done).toBe(0);
   });
 

@@ -19,13 +19,7 @@ import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
 import { type AttemptQueue, type Claim, waitOutFaults } from './attempt-queue.ts';
-import {
-  hashContent,
-  listLocalParts,
-  type QueuedPlan,
-  type QueuedQuestion,
-  toQuestion,
-} from './queued-plan.ts';
+import { listLocalParts, type QueuedFile, type QueuedPlan } from './queued-plan.ts';
 
 interface WorkerSetup {
   /** Attempts at once. */
@@ -247,15 +241,16 @@ export class Worker {
     const { plan, planned } = served;
     const { team } = planned;
     const { aborting } = this.#setup;
-    const found = plan.questions.find(({ taskId }) => taskId === key.task_id);
-    if (found === undefined)
+    const asked = plan.questions.find(({ taskId }) => taskId === key.task_id);
+    if (asked === undefined)
       throw new MeshError(
         'store',
         `${this.#queue.location}: ${key.task_id} is no question of batch ${batch}`,
       );
     served.mesh ??= this.#startTeam(served);
     const mesh = await served.mesh;
-    const question = await this.#place(found, key.cycle, this.#filesFolder(served));
+    const file = plan.files.find(({ name }) => name === asked.fileName);
+    const question = await this.#place(asked, file, key.cycle, this.#filesFolder(served));
     return askInTime(
       {
         team: team.name,
@@ -277,7 +272,7 @@ export class Worker {
       planned,
       {
         paths: { files: this.#filesFolder(served), store },
-        questions: plan.questions.map(toQuestion),
+        questions: plan.questions,
         repeat: plan.repeat,
         isBatch: true,
         resumes: false,
@@ -302,9 +297,13 @@ export class Worker {
   }
 
   /** Puts a question's file where the team can read it; it comes from the database, or from the cache of this machine. */
-  async #place(queued: QueuedQuestion, cycle: number, root: string): Promise<Question> {
-    const { file, fileName: name } = queued;
-    const question = toQuestion(queued);
+  async #place(
+    question: Question,
+    file: QueuedFile | undefined,
+    cycle: number,
+    root: string,
+  ): Promise<Question> {
+    const { fileName: name } = question;
     if (file === undefined || name === undefined) return question;
     if ('missing' in file)
       return { ...question, attachment: { status: 'missing', name, reason: file.missing } };
@@ -319,7 +318,7 @@ export class Worker {
           `${this.#queue.location}: file ${name} has another content than its hash says`,
         );
       const content = await this.#queue.readFile(file.sha256);
-      if (content === undefined || hashContent(content) !== file.sha256)
+      if (content === undefined)
         throw new MeshError('store', `${this.#queue.location}: file ${name} is not there as it was stored`);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeWhole(path.join(folder, name), content);
