@@ -12,7 +12,7 @@ import { nameChange } from '../cycles.ts';
 import { type Figures, findKnownUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
 import { formatTokenLines } from '../token-shares.ts';
-import { USE_COLUMNS, type UseRow } from './use-columns.ts';
+import { listUseRows, USE_COLUMNS } from './use-columns.ts';
 
 /** Maximum columns of a line, and of a team's name in it. */
 const COLUMNS = 100;
@@ -54,15 +54,6 @@ const SCORE_COLUMNS: readonly Column<ScoreRow>[] = [
 
 const hideUnscored = ({ accuracy }: Figures, value: number) => (accuracy === null ? null : value);
 
-/** Lists what a team's answers took, in total and for each right answer. */
-export function listUseRows(team: string, figures: Figures, mark = ''): UseRow[] {
-  const { total, perRight } = findKnownUse(figures);
-  return [
-    { team, taken: `in total${mark}`, use: total, isTotal: true },
-    { team: '', taken: `per right answer${mark}`, use: perRight, isTotal: false },
-  ];
-}
-
 /** Formats the results of teams for people: scores with intervals per level, then resources, in total and per right answer. */
 export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): string {
   const entries = Object.entries(teams);
@@ -74,7 +65,7 @@ export function formatBatchTable(teams: Readonly<Record<string, TeamSummary>>): 
     formatColumns(
       USE_COLUMNS,
       entries.flatMap(([name, team]) =>
-        listUseRows(shortenTeamName(name), team, team.cached > 0 ? ' *' : ''),
+        listUseRows(shortenTeamName(name), findKnownUse(team), team.cached > 0 ? ' *' : ''),
       ),
     ),
     ...entries.flatMap(([name, team]) => ['', ...listNotes(name, team)]),

@@ -6,10 +6,9 @@ import { formatColumnsMarkdown } from '../../terminal/columns.ts';
 import type { MeasuredPart } from '../../terminal/docs-page.ts';
 import { formatMarkdownTable } from '../../terminal/markdown-table.ts';
 import { count, formatDecimals, formatPercent, toOneLine } from '../../terminal/table.ts';
-import type { Figures } from '../figures.ts';
+import { type Figures, findKnownUse } from '../figures.ts';
 import type { TeamSummary } from '../summary.ts';
-import { listUseRows } from './batch-table.ts';
-import { USE_COLUMNS } from './use-columns.ts';
+import { listUseRows, USE_COLUMNS } from './use-columns.ts';
 
 interface ResultsFacts {
   readonly batch: FinishedBatch;
@@ -112,7 +111,7 @@ const COST_ORDER = ['team', 'taken', 'tokens', 'packets', 'bytes', 'cost', 'seco
 
 function formatCostTable(teams: Rows): string {
   const rows = teams.flatMap(([name, summary]) =>
-    listUseRows(name, summary).map((row) => ({
+    listUseRows(name, findKnownUse(summary)).map((row) => ({
       ...row,
       questionsPerS: row.isTotal ? formatDecimals(summary.questions_per_s, 1) : '',
     })),

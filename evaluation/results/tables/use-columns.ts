@@ -1,13 +1,25 @@
 import type { Column } from '../../terminal/columns.ts';
 import { count, formatDecimals } from '../../terminal/table.ts';
-import type { ResourceUse } from '../figures.ts';
+import type { findKnownUse, ResourceUse } from '../figures.ts';
 
 /** A row of costs: what the answers of a team took, in total or for each right answer. */
-export interface UseRow {
+interface UseRow {
   readonly team: string;
   readonly taken: string;
   readonly use: ResourceUse;
   readonly isTotal: boolean;
+}
+
+/** Lists what a team's answers took, in total and for each right answer. */
+export function listUseRows(
+  team: string,
+  { total, perRight }: ReturnType<typeof findKnownUse>,
+  mark = '',
+): UseRow[] {
+  return [
+    { team, taken: `in total${mark}`, use: total, isTotal: true },
+    { team: '', taken: `per right answer${mark}`, use: perRight, isTotal: false },
+  ];
 }
 
 /** Columns of the resources that answers took, on the terminal, on result pages and in the viewer. */

@@ -3,7 +3,7 @@ import type { RightVerdict, TeamsComparison } from '../../compare/comparison-fil
 import { describeNullTest, describePlayed } from '../../compare/comparison-text.ts';
 import { buildFurtherPairs, TEAM_COLUMNS } from '../../compare/teams/team-columns.ts';
 import type { BatchData } from '../../report/page-data.ts';
-import { USE_COLUMNS } from '../../results/tables/use-columns.ts';
+import { listUseRows, USE_COLUMNS } from '../../results/tables/use-columns.ts';
 import { count, formatPercent } from '../../terminal/table.ts';
 import { Bar, createForestColumn } from '../chart.tsx';
 import { toLine, UNKNOWN } from '../format.ts';
@@ -210,12 +210,10 @@ function PairsCard({ file }: { readonly file: TeamsComparison }) {
 
 /** The cost of all answers of each team, and for each right answer. */
 function CostCard({ teams }: Pick<BatchData, 'teams'>) {
-  const rows = teams.flatMap(({ name, summary: { cached }, use }) => {
-    const team = cached === 0 ? toLine(name, 60) : `${toLine(name, 60)} (${count(cached)} cached)`;
-    return [
-      { team, taken: 'per right answer', use: use.perRight, isTotal: false },
-      { team, taken: 'in total', use: use.total, isTotal: true },
-    ];
+  const rows = teams.flatMap(({ name, summary, use }) => {
+    const cached = summary.cached === 0 ? '' : ` (${count(summary.cached)} cached)`;
+    // A sorted table has the rows of a team apart: each needs its name.
+    return listUseRows(name, use).map((row) => ({ ...row, team: `${toLine(name, 60)}${cached}` }));
   });
   return (
     <Card
