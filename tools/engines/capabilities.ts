@@ -24,16 +24,6 @@ interface KnownModel {
   readonly tools: boolean | null;
 }
 
-export const UNKNOWN_CAPABILITIES = {
-  isThere: null,
-  chats: null,
-  tools: null,
-  vision: null,
-  thinking: null,
-  schemas: null,
-  contextTokens: null,
-} as const;
-
 /** A team's use of a model. */
 export interface ModelUse {
   readonly toolCalls: 'auto' | 'native' | 'text';

@@ -55,8 +55,32 @@ export function parseEngineSettings<Known extends z.ZodType<Record<string, unkno
   throw createOptionError(name, options, [settings, model], forbidden);
 }
 
+/** The embedded engine's own options. Options for models (`tool_calls`, `context`) have no effect. */
+const embeddedSchema = z.looseObject({
+  /** 0: always the most probable answer; 1: each answer as often as its probability. */
+  temperature: z.number().min(0).max(5).default(0.4),
+  /** The seed of draws: the same seed repeats a run. */
+  seed: z.int().default(1),
+  /** Minimum probability of an answer, in place of those that were calibrated for texts and for tables. */
+  threshold: z.number().min(0).max(1).optional(),
+  /** A file of weights for tables in place of the shipped one, to evaluate weights that were trained without the test questions. */
+  weights: z.string().min(1).optional(),
+});
+
+/** Names of the options that have an effect on the embedded engine. */
+export const embeddedOptions: readonly string[] = Object.keys(embeddedSchema.shape);
+
+/** @throws MeshError `usage` */
+export function parseEmbeddedSettings(
+  options: Readonly<Record<string, JsonValue>> = {},
+): z.infer<typeof embeddedSchema> {
+  const parsed = embeddedSchema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  throw createOptionError('extractive', options, [parsed]);
+}
+
 /** Creates the error for options that do not match their schemas, each with its value. */
-export function createOptionError(
+function createOptionError(
   engine: string,
   options: Readonly<Record<string, JsonValue>>,
   results: readonly z.ZodSafeParseResult<unknown>[],

@@ -2,8 +2,8 @@ import type { Engine, ModelRequest } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject, JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import type { createEmbeddedChat } from './embedded/chat.ts';
-import { parseEmbeddedSettings } from './embedded/settings.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { parseEmbeddedSettings } from './engine-settings.ts';
 
 /**
  * Creates the embedded engine, which has no model and no network: each tool's own deterministic method for a step, and a small reader and

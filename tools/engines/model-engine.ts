@@ -1,15 +1,14 @@
-import type { ChatMessage, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
+import type { ChatMessage, ChatTurn, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { asRetry } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { findNonAnswer } from '../answers/clean-answer.ts';
 import { realPace } from '../http/service.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { chooseRemedy, isOfQuestion } from './http/fault.ts';
+import { chooseRemedy } from './http/fault.ts';
 import type { ModelFormat } from './model-format.ts';
 import { processPermits } from './permits.ts';
 import { renderPrompt } from './prompt.ts';
 import { readJson } from './replies/json-reply.ts';
-import type { ReadReply } from './replies/read-reply.ts';
 import { askModel, type Question } from './requests/ask-model.ts';
 import { type ModelEndpoint, resolveModelEndpoints } from './requests/model-endpoint.ts';
 import { buildSchema } from './schemas/portable-schema.ts';
@@ -41,7 +40,7 @@ export function createModelEngine(
 
 /** A usable reply, with the model and server that gave it, for messages. */
 export interface AttributedReply {
-  readonly reply: ReadReply;
+  readonly reply: ChatTurn;
   readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
 }
 
@@ -101,8 +100,7 @@ export function createAskingEngine(
     },
 
     async chat({ messages, tools = [] }, work) {
-      const { reasoning, ...turn } = (await ask({ messages, tools }, work)).reply;
-      return { ...turn, reasoning: reasoning === '' ? undefined : reasoning };
+      return (await ask({ messages, tools }, work)).reply;
     },
   };
 }
@@ -133,7 +131,7 @@ function createAsker(
         return { reply: tried.reply, by: describeModel(primary) };
       }
       if (chooseRemedy(tried.fault) === 'nothing') throw tried.error;
-      if (!isOfQuestion(tried.fault)) primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
+      if (tried.error.code !== 'reply') primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
       before = tried.error.message;
       work.onNote?.(`${before}; ${fallback.model} at ${fallback.server.url} continues`);
     }
@@ -145,7 +143,7 @@ function createAsker(
   };
 }
 
-function isRefusal({ content, toolCalls }: ReadReply): boolean {
+function isRefusal({ content, toolCalls }: ChatTurn): boolean {
   return toolCalls.length === 0 && findNonAnswer(content) === 'refusal';
 }
 
@@ -153,7 +151,7 @@ function describeModel({ model, server }: ModelEndpoint): AttributedReply['by'] 
   return { model, url: server.url, cutReply: server.advice.cutReply };
 }
 
-function unwrapReply(tried: Awaited<ReturnType<typeof askModel>>): ReadReply {
+function unwrapReply(tried: Awaited<ReturnType<typeof askModel>>): ChatTurn {
   if (tried.fault !== undefined) throw tried.error;
   return tried.reply;
 }

@@ -17,7 +17,7 @@ import {
   optionalBoolean,
   optionalNumber,
 } from './capabilities.ts';
-import { toReplyFailure } from './http/reply-failure.ts';
+import { createReplyError } from './http/fault.ts';
 import type { ModelFormat, ModelOptions, ModelQuery } from './model-format.ts';
 import { parseArguments } from './replies/json-reply.ts';
 import type { ServerReply } from './replies/server-reply.ts';
@@ -156,7 +156,7 @@ function openReply(reply: ServerReply, { messages }: ModelQuery) {
 function addChoice(reply: ServerReply, { choices }: JsonObject): void {
   const [choice] = isJsonList(choices) ? choices : [];
   if (!isJsonObject(choice)) return;
-  if (choice.error !== undefined && choice.error !== null) throw toReplyFailure(choice);
+  if (choice.error !== undefined && choice.error !== null) throw createReplyError(choice);
   const delta = choice.delta ?? choice.message;
   if (isJsonObject(delta)) {
     reply.addContent(delta.content);

@@ -77,20 +77,12 @@ export function createRecordedEngine({ options = {}, prompts }: EngineOptions): 
 
 /** @throws MeshError `engine` for a recorded refusal */
 function replayReply(recorded: RecordedReply, { tools, messages }: Question): AttributedReply {
-  const { model, prompt_tokens, completion_tokens } = recorded;
-  const { content, reasoning, tool_calls, finish } = recorded.reply;
+  const { model } = recorded;
+  const { content, reasoning, tool_calls: toolCalls, finish } = recorded.reply;
   if (finish === 'filtered')
     throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
-  const reply = {
-    content,
-    toolCalls: tool_calls,
-    thoughts: reasoning,
-    promptTokens: prompt_tokens,
-    completionTokens: completion_tokens,
-    finish,
-  };
   return {
-    reply: readReply(reply, tools, messages.length),
+    reply: readReply({ content, reasoning, toolCalls, finish }, tools, messages.length),
     by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
   };
 }

@@ -2,8 +2,8 @@ import type { Engine } from '@gaia-mesh/core/contracts/engine.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createRegistry } from '@gaia-mesh/core/contracts/registry.ts';
 import type { ModelCapabilities } from './capabilities.ts';
-import { embeddedOptions } from './embedded/settings.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { embeddedOptions } from './engine-settings.ts';
 import { findServerKey, KEY_HOSTS, requireKey, resolveServerUrl, type ServerKind } from './server-kind.ts';
 
 /** The facts that servers with OpenAI's `/chat/completions` share. */

@@ -12,8 +12,8 @@ import { countTokens } from '@gaia-mesh/reader/tokens.ts';
 import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
+import type { parseEmbeddedSettings } from '../engine-settings.ts';
 import { type Call, type Matter, openFiles, parseConversation } from './open-files.ts';
-import type { parseEmbeddedSettings } from './settings.ts';
 import { findCalculation } from './worded-arithmetic.ts';
 
 type InboundConversation = ReturnType<typeof parseConversation>;

@@ -4,14 +4,7 @@ import * as z from 'zod';
 import { findConnectionFault, findRedirect, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/service.ts';
 import type { ModelServer } from '../model-format.ts';
-import { type Fault, redact } from './fault.ts';
-import {
-  BrokenReply,
-  MAX_ERROR_CHARACTERS,
-  parseErrorBody,
-  Refusal,
-  type StatusFault,
-} from './reply-failure.ts';
+import { createStatusFault, type Fault, FaultError } from './fault.ts';
 
 export interface ExchangeLimits {
   readonly signal: AbortSignal;
@@ -63,27 +56,16 @@ export async function exchange<Result>(
   const signal = AbortSignal.any([limits.signal, timeout, finished.signal, silence.signal]);
   try {
     const response = await sendRequest(request.url, { ...request, headers, signal });
-    if (!response.ok) throw new Refusal(await readRefusal(response, server.key));
+    if (!response.ok) return { fault: await readRefusal(response, server.key) };
     return { value: await read(watchSilence(response, idleMs, () => silence.abort())) };
-  } catch (thrown) {
-    const {
-      cause: error = thrown,
-      characters,
-      why,
-    }: Partial<BrokenReply> & { readonly cause?: unknown } = thrown instanceof BrokenReply
-      ? thrown
-      : { cause: thrown };
+  } catch (error) {
     if (error instanceof MeshError) throw error;
     if (limits.signal.aborted) return { fault: { kind: 'stopped', cause: error } };
-    if (silence.signal.aborted && characters !== undefined)
-      return {
-        fault: { kind: 'cut', characters, why: `nothing came for ${idleMs / 1000} s`, isStalled: true },
-      };
+    const known = error instanceof FaultError ? error.fault : undefined;
+    if (silence.signal.aborted && known?.kind === 'cut')
+      return { fault: { ...known, why: `nothing came for ${idleMs / 1000} s`, isStalled: true } };
     if (timeout.aborted) return { fault: { kind: 'timeout', timeoutMs: limits.timeoutMs, cause: error } };
-    if (why !== undefined && characters !== undefined) return { fault: { kind: 'cut', characters, why } };
-    return {
-      fault: error instanceof Refusal ? { ...error.fault, cause: error } : toFault(error, characters),
-    };
+    return { fault: known ?? toFault(error) };
   } finally {
     // A reader may stop at the end of the reply; anything after it would keep the connection open.
     finished.abort();
@@ -109,31 +91,23 @@ function watchSilence(response: Response, idleMs: number, onSilence: () => void)
   return new Response(ReadableStream.from(pieces(body)), { status, headers });
 }
 
-async function readRefusal(response: Response, key: string | undefined): Promise<StatusFault> {
+async function readRefusal(response: Response, key: string | undefined): Promise<Fault> {
   const { status, headers, statusText } = response;
-  const { message, code } = parseErrorBody(await readStart(response, MAX_ERROR_BYTES));
   const place = findRedirect(response);
   const words =
-    place === undefined ? message : `it redirects to ${place}, where no key is sent: name the URL of the API`;
-  return {
-    kind: 'status',
-    status,
-    message:
-      redact(words, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || statusText || 'no reason given',
-    code,
-    retryAfterMs: parseRetryAfter(headers, Date.now()),
-  };
+    place === undefined
+      ? await readStart(response, MAX_ERROR_BYTES)
+      : `it redirects to ${place}, where no key is sent: name the URL of the API`;
+  const fault = createStatusFault(words, { status, retryAfterMs: parseRetryAfter(headers, Date.now()) }, key);
+  return { ...fault, message: fault.message || statusText || 'no reason given' };
 }
 
-/** @param characters those of a reply that had begun */
-function toFault(error: unknown, characters: number | undefined): Fault {
+function toFault(error: unknown): Fault {
   if (error instanceof z.ZodError) return { kind: 'foreign', why: formatIssues(error), cause: error };
   if (error instanceof SyntaxError) return { kind: 'foreign', why: error.message, cause: error };
   const fault = findConnectionFault(error);
   if (fault !== undefined) {
     const { code, message: why } = fault;
-    if (characters !== undefined)
-      return { kind: 'cut', characters, why: `the connection was lost (${why})`, cause: error };
     if (LOST.includes(code) || fault.isCutOff) return { kind: 'lost', why, cause: error };
     return { kind: 'unreachable', isRefused: code === 'ECONNREFUSED', why, cause: error };
   }

@@ -1,6 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { readErrorWords } from '../../http/error-words.ts';
 import type { ModelServer } from '../model-format.ts';
-import type { StatusFault } from './reply-failure.ts';
 
 /** The reason why a model server gave no reply. */
 export type Fault = { readonly cause?: unknown } & (
@@ -21,6 +21,59 @@ export type Fault = { readonly cause?: unknown } & (
   | { readonly kind: 'foreign'; readonly why: string }
 );
 
+/** A server's refusal, with its own words. */
+interface StatusFault {
+  readonly kind: 'status';
+  readonly status: number;
+  readonly message: string;
+  /** The server's own code (`insufficient_quota`), if it has one. */
+  readonly code: string | undefined;
+  /** The pause that the server asks for, if it does. */
+  readonly retryAfterMs: number | undefined;
+  /** True if the server said so in a reply that had begun with HTTP 200. */
+  readonly isInReply?: true;
+}
+
+/** Ends the reading of a reply with a fault. */
+export class FaultError extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.kind, { cause: fault.cause });
+    this.fault = fault;
+  }
+}
+
+const MAX_ERROR_CHARACTERS = 500;
+
+/** Creates the fault for a refusal from its body: the words of an error in any server's form, else the body itself. */
+export function createStatusFault(
+  body: string,
+  facts: Pick<StatusFault, 'status' | 'retryAfterMs' | 'isInReply'>,
+  key?: string,
+): StatusFault {
+  const { message, code } = readErrorWords(body) ?? { message: body.trim(), code: undefined };
+  const words = redact(message, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed();
+  return { kind: 'status', message: words, code, ...facts };
+}
+
+/** Statuses for error types in replies that began with HTTP 200; all other types count as server errors. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  invalid_request_error: 400,
+  exceed_context_size_error: 400,
+};
+
+/** Creates the error for a refusal in the middle of a reply, in any server's form. */
+export function createReplyError(event: object): FaultError {
+  const facts = { status: 500, retryAfterMs: undefined, isInReply: true } as const;
+  const fault = createStatusFault(JSON.stringify(event), facts);
+  const { code = '' } = fault;
+  const status = STATUS_OF_TYPE[code] ?? (/^[45]\d\d$/.test(code) ? Number(code) : 500);
+  return new FaultError({ ...fault, status });
+}
+
 /** The action that may help: the same request later, another model, or only the user's. */
 type Remedy = 'later' | 'another-model' | 'nothing';
 
@@ -40,7 +93,7 @@ export function chooseRemedy(fault: Fault): Remedy {
       return 'later';
     case 'status':
       if (isOutOfQuota(fault) || isLongPrompt(fault) || isFiltered(fault)) return 'another-model';
-      if (isTransient(fault)) return 'later';
+      if (isTransient(fault)) return classifyRefusal(fault) === 'form' ? 'another-model' : 'later';
       return fault.status >= 500 || fault.status === 404 ? 'another-model' : 'nothing';
   }
 }
@@ -56,7 +109,7 @@ function isTransient({ status, message }: StatusFault): boolean {
  * Returns true if the fault says something about this request or its reply, and nothing about those of other questions. All other faults
  * have a cause that questions share: a server that is gone, a key, a quota.
  */
-export function isOfQuestion(fault: Fault): boolean {
+function isOfQuestion(fault: Fault): boolean {
   switch (fault.kind) {
     case 'timeout':
     case 'cut':

@@ -14,13 +14,8 @@ interface RenderedPrompt {
   readonly pieces: readonly PromptPiece[];
 }
 
-/** The part of `@huggingface/jinja` that is used. */
-export interface JinjaTemplate {
-  render(values: Record<string, unknown>): string;
-}
-
 /** The format that most models without a template were trained on. */
-export const CHATML =
+const CHATML =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endfor %}{{ '<|im_start|>assistant\n' }}";
 
 /** Stand-ins for contents while the template is rendered, from the private part of Unicode. */
@@ -34,14 +29,23 @@ const STAND_INS = /\uE0F0(\d+)\uE0F1/;
  * its message. Models whose template has no tools get them in words.
  */
 export class ChatPrompt {
-  readonly #template: JinjaTemplate;
+  readonly #render: (values: Record<string, unknown>) => string;
   /** True if the template shows tools and calls in its own words. */
   readonly hasTools: boolean;
   readonly #marks: Readonly<Record<string, string>>;
 
-  /** @param marks the texts of the tokens that begin and end a sequence */
-  constructor(source: string, template: JinjaTemplate, marks: Readonly<Record<string, string>>) {
-    this.#template = template;
+  /**
+   * @param template the source of the template, if the model has one
+   * @param compile returns the function that renders a template
+   * @param marks the texts of the tokens that begin and end a sequence
+   */
+  constructor(
+    template: unknown,
+    compile: (source: string) => (values: Record<string, unknown>) => string,
+    marks: Readonly<Record<string, string>>,
+  ) {
+    const source = typeof template === 'string' ? template : CHATML;
+    this.#render = compile(source);
     this.hasTools = /\btools\b/.test(source);
     this.#marks = marks;
   }
@@ -60,7 +64,7 @@ export class ChatPrompt {
   }
 
   #fill(messages: readonly ChatMessage[], tools: readonly ToolDefinition[] | undefined): RenderedPrompt {
-    const text = this.#template.render({
+    const text = this.#render({
       ...this.#marks,
       add_generation_prompt: true,
       tools: tools?.map((tool) => ({ type: 'function', function: tool })),

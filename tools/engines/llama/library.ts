@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JinjaTemplate } from './chat-prompt.ts';
 
 /** The parts of `node-llama-cpp` that are used. The package is in the user's cache, so that its own types are not here. */
 interface LlamaPackage {
@@ -41,7 +40,8 @@ export interface LlamaSequence {
 interface LlamaLibrary {
   readonly llama: Llama;
   readonly package: LlamaPackage;
-  readonly createTemplate: (source: string) => JinjaTemplate;
+  /** Compiles a chat template. */
+  readonly compileTemplate: (source: string) => (values: Record<string, unknown>) => string;
   /** Returns the errors that llama.cpp wrote into its log since the last call. */
   readonly takeErrors: () => string | undefined;
 }
@@ -60,10 +60,9 @@ export async function loadLibrary(folder: string, gpu: string | false): Promise<
     await import(pathToFileURL(from.resolve(name)).href);
   const entry = require.resolve('node-llama-cpp');
   const own = await load<LlamaPackage>('node-llama-cpp');
-  const { Template } = await load<{ Template: new (source: string) => JinjaTemplate }>(
-    '@huggingface/jinja',
-    createRequire(entry),
-  );
+  const { Template } = await load<{
+    Template: new (source: string) => { render(values: Record<string, unknown>): string };
+  }>('@huggingface/jinja', createRequire(entry));
   let errors: string[] = [];
   const llama = await own.getLlama({
     build: 'never',
@@ -78,7 +77,10 @@ export async function loadLibrary(folder: string, gpu: string | false): Promise<
   return {
     llama,
     package: own,
-    createTemplate: (source) => new Template(source),
+    compileTemplate(source) {
+      const template = new Template(source);
+      return (values) => template.render(values);
+    },
     takeErrors() {
       const taken = errors;
       errors = [];

@@ -73,7 +73,7 @@ async function loadModel(template: keyof typeof TEMPLATES) {
   const library = {
     llama: { loadModel: async () => model, createGrammar: async () => ({}) },
     package: { LlamaGrammarEvaluationState: Object },
-    createTemplate: () => ({ render: TEMPLATES[template] }),
+    compileTemplate: () => TEMPLATES[template],
     takeErrors: () => undefined,
   } as unknown as Parameters<typeof LocalModel.load>[0];
   const folder = mkdtempSync(path.join(tmpdir(), 'openings-'));

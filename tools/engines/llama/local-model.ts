@@ -4,7 +4,7 @@ import { hashText } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import type { PromptPart, TokenCounts } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { listParts } from '@gaia-mesh/core/tokens/parts-of.ts';
-import { CHATML, ChatPrompt } from './chat-prompt.ts';
+import { ChatPrompt } from './chat-prompt.ts';
 import type { LlamaModel, LlamaSequence, loadLibrary } from './library.ts';
 import { Openings } from './openings.ts';
 import { buildCallGrammar, buildSchemaGrammar } from './schema-grammar.ts';
@@ -78,9 +78,8 @@ export class LocalModel {
     this.#model = model;
     this.#sequence = sequence;
     const { chat_template: given } = model.fileInfo.metadata.tokenizer ?? {};
-    const source = typeof given === 'string' ? given : CHATML;
     const { bosString, eosString } = model.tokens;
-    this.prompt = new ChatPrompt(source, library.createTemplate(source), {
+    this.prompt = new ChatPrompt(given, library.compileTemplate, {
       bos_token: bosString ?? '',
       eos_token: eosString ?? '',
     });

@@ -1,26 +1,19 @@
 import type { ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import { fitArguments } from './fit-value.ts';
 import { buildToolCalls, MAX_TOOL_CALLS, parseLoosely } from './json-reply.ts';
-import type { ModelReply } from './server-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
-/** A reply as roles read it: the text without thoughts and marks, and the tool calls in whichever form they were written. */
-export type ReadReply = Required<Omit<ChatTurn, 'confidence' | 'emptied'>> & Pick<ChatTurn, 'emptied'>;
-
 /**
+ * Returns a reply as roles read it: the text without thoughts and marks, and the tool calls in whichever form they were written.
+ *
  * @param tools the tools that the model was offered; without any, none of its text is a call
  * @param turn number of messages before the reply, which makes ids of calls new
  */
 export function readReply(
-  {
-    content,
-    thoughts,
-    toolCalls,
-    finish,
-  }: Omit<ModelReply, 'lost'> & { readonly finish: ChatTurn['finish'] },
+  { content, reasoning, toolCalls, finish }: ChatTurn,
   tools: readonly ToolDefinition[],
   turn: number,
-): ReadReply {
+): ChatTurn {
   // The reply travels in packets, which hold only whole characters.
   const text = content.toWellFormed();
   const mayCall = toolCalls.length === 0 && tools.length > 0;
@@ -31,7 +24,7 @@ export function readReply(
   const calls = made.map((call) => fitCall(call, tools));
   return {
     content: readSpoken(hasWritten ? written.content : text).content,
-    reasoning: readSpoken(text, thoughts).thoughts.toWellFormed(),
+    reasoning: readSpoken(text, reasoning).thoughts.toWellFormed() || undefined,
     toolCalls: calls,
     finish: calls.length > 0 && finish === 'stop' ? 'tool_calls' : finish,
   };

@@ -10,7 +10,7 @@ import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import { parseServerEvents, readServerEvents } from '@gaia-mesh/core/system/server-events.ts';
 import { findConnectionFault } from '../../http/fetch.ts';
-import { BrokenReply, toReplyFailure } from '../http/reply-failure.ts';
+import { createReplyError, FaultError } from '../http/fault.ts';
 import { buildToolCalls } from './json-reply.ts';
 
 /** A complete reply of a model server. */
@@ -19,7 +19,7 @@ export interface ModelReply {
   readonly toolCalls: readonly ToolCall[];
   readonly finish: Exclude<ChatTurn['finish'], 'refused'> | 'filtered';
   /** Thoughts of a reasoning model, if the server separates them from the content. */
-  readonly thoughts?: string | undefined;
+  readonly reasoning: string | undefined;
   /** The server's own figures; null for those that it leaves out. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
@@ -163,14 +163,14 @@ export class ServerReply {
     const toolCalls = buildToolCalls(named, turn);
     const finish = this.#isRefused ? 'filtered' : readFinish(this.#finish, toolCalls.length > 0);
     if (finish === 'broken')
-      throw toReplyFailure({
+      throw createReplyError({
         error: { message: `it was ended for the reason ${JSON.stringify(this.#finish)}` },
       });
     const content = this.#texts.join('');
     if (!content.isWellFormed()) this.lost.push('content: half a character became U+FFFD');
     return {
       content,
-      thoughts: this.#thoughts.join(''),
+      reasoning: this.#thoughts.join('') || undefined,
       toolCalls,
       finish,
       lost: this.lost,
@@ -292,8 +292,8 @@ interface ReplyFormat {
  * Receives a reply of any format, streamed or whole. A reply is complete once the server says so: by a mark at its end, or by the reason
  * why it ended.
  *
- * @throws BrokenReply with the characters that came, for a reply that is not complete, whatever the cause; the server's own error within
- * a reply is one of them. Its cause is a SyntaxError if the reply has another format from its beginning.
+ * @throws FaultError `cut` with the characters that came, for a reply that is not complete, or with the server's own error within it;
+ * SyntaxError if the reply has another format
  */
 export async function receiveReply(
   response: Response,
@@ -301,11 +301,13 @@ export async function receiveReply(
 ): Promise<ModelReply> {
   const reply = new ServerReply();
   const parts = open(reply);
+  const toCut = (why: string, cause?: unknown) =>
+    new FaultError({ kind: 'cut', characters: reply.characters, why, cause });
   try {
     const { texts, isStream } = await openTexts(response, framing);
     let isTorn = false;
     for await (const text of texts) {
-      if (isTorn) throw new BrokenReply(reply.characters, 'the stream became unreadable');
+      if (isTorn) throw toCut('the stream became unreadable');
       if (text === END_MARK) reply.close();
       if (reply.isClosed) break;
       const part = parsePart(text, reply);
@@ -317,13 +319,14 @@ export async function receiveReply(
       if (!isEvent && !reply.isClosed) requireMember(part, member);
       if (!isStream) reply.close();
     }
-    if (!reply.isClosed && !reply.hasEnded)
-      throw new BrokenReply(reply.characters, isStream ? 'the stream ended' : 'the reply ended');
+    if (!reply.isClosed && !reply.hasEnded) throw toCut(isStream ? 'the stream ended' : 'the reply ended');
     return parts.end();
   } catch (error) {
+    const why = explainConnectionEnd(error);
+    if (why === undefined) throw error;
     // A reply that has ended lacks nothing but its usage.
-    if (reply.hasEnded && isConnectionEnd(error)) return parts.end();
-    throw error instanceof BrokenReply ? error : new BrokenReply(reply.characters, undefined, error);
+    if (reply.hasEnded) return parts.end();
+    throw toCut(why, error);
   }
 }
 
@@ -341,8 +344,11 @@ async function openTexts(
   return { texts: texts.filter((text) => text !== ''), isStream: true };
 }
 
-function isConnectionEnd(error: unknown): boolean {
-  return findConnectionFault(error) !== undefined || (error instanceof Error && error.name === 'AbortError');
+/** Explains how the connection of a reply ended; undefined for any other error. */
+function explainConnectionEnd(error: unknown): string | undefined {
+  if (error instanceof Error && error.name === 'AbortError') return 'the connection was closed';
+  const fault = findConnectionFault(error);
+  return fault && `the connection was lost (${fault.message})`;
 }
 
 /**
@@ -364,7 +370,7 @@ function parsePart(text: string, { characters }: ServerReply): JsonObject | unde
   // Gemini puts an error into a list.
   const [only] = isJsonList(value) ? value : [value];
   if (!isJsonObject(only)) throw new SyntaxError(`expected an object, came ${text.slice(0, 100)}`);
-  if (only.error !== undefined && only.error !== null && only.error !== false) throw toReplyFailure(only);
+  if (only.error !== undefined && only.error !== null && only.error !== false) throw createReplyError(only);
   return only;
 }
 
@@ -383,6 +389,6 @@ function requireMember(body: JsonObject, name: string): void {
   const { [name]: member, message, detail } = body;
   const isThere = isJsonList(member) ? member.length > 0 : member !== undefined && member !== null;
   if (isThere) return;
-  if ([message, detail].some((text) => typeof text === 'string' && text !== '')) throw toReplyFailure(body);
+  if ([message, detail].some((text) => typeof text === 'string' && text !== '')) throw createReplyError(body);
   throw new SyntaxError(`expected ${name}, came ${JSON.stringify(body).slice(0, 100)}`);
 }

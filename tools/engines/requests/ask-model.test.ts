@@ -1,7 +1,6 @@
 import type { ChatMessage } from '@gaia-mesh/core/contracts/engine.ts';
 import { describe, expect, test } from 'vitest';
 import type { ModelScript, ScriptedReply } from '../../fixtures/model-server.ts';
-import { UNKNOWN_CAPABILITIES } from '../capabilities.ts';
 import {
   expectFailure,
   hello,
@@ -130,7 +129,8 @@ describe.each(MODEL_ENGINES)('a request of the %s engine', (name) => {
       let asked = 0;
       const askCapabilities = async () => {
         asked++;
-        return { ...UNKNOWN_CAPABILITIES, model: 'm', url: server.url, others: [], vision };
+        const unknown = { isThere: null, chats: null, tools: null, thinking: null, schemas: null };
+        return { model: 'm', url: server.url, ...unknown, vision, contextTokens: null, others: [] };
       };
       const { engine, workFor } = await engineAt(server.url, { askCapabilities });
       for (let turn = 0; turn < 2; turn++) {

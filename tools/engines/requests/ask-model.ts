@@ -14,19 +14,18 @@ import {
   isAboutForm,
   isRateLimit,
 } from '../http/fault.ts';
-import type { StatusFault } from '../http/reply-failure.ts';
 import type { ModelQuery, Omittable } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
-import { type ReadReply, readReply } from '../replies/read-reply.ts';
+import { readReply } from '../replies/read-reply.ts';
 import type { ModelReply } from '../replies/server-reply.ts';
 import { withSchema, withTextTools } from './in-words.ts';
 import type { Demands, ModelEndpoint } from './model-endpoint.ts';
 import { countQuery } from './window.ts';
 
 type AskAttempt =
-  | { readonly reply: ReadReply; readonly fault?: undefined }
+  | { readonly reply: ChatTurn; readonly fault?: undefined }
   | { readonly reply?: undefined; readonly fault: Fault; readonly error: MeshError };
 
 /** The engine's options with their defaults. */
@@ -111,7 +110,7 @@ export async function askModel(
       continue;
     }
     if (refusal !== 'form') return refused ?? failed;
-    const less = reduceDemands(demands, query, fault, endpoint.toolCalls);
+    const less = reduceDemands(demands, query, fault.message, endpoint.toolCalls);
     // Leaving the part out did not help, so it was not the reason.
     if (less === undefined) return refused ?? failed;
     refused ??= failed;
@@ -125,7 +124,7 @@ function readWhole(
   { tools, messages }: Question,
   value: ModelReply & { readonly finish: ChatTurn['finish'] },
   work: EngineWork,
-): ReadReply {
+): ChatTurn {
   const where = `${model} at ${server.url}`;
   for (const why of value.lost) work.onWarning?.({ lost: 'part', where, why });
   const reply = readReply(value, tools, messages.length);
@@ -135,8 +134,8 @@ function readWhole(
   return { ...reply, emptied };
 }
 
-function hasOnlyThoughts({ content, thoughts = '', toolCalls, finish }: ModelReply): boolean {
-  return finish === 'stop' && toolCalls.length === 0 && content.trim() === '' && thoughts.trim() !== '';
+function hasOnlyThoughts({ content, reasoning = '', toolCalls, finish }: ModelReply): boolean {
+  return finish === 'stop' && toolCalls.length === 0 && content.trim() === '' && reasoning.trim() !== '';
 }
 
 function hasPictures(message: ChatMessage): boolean {
@@ -183,7 +182,7 @@ function toExchange(
   { model, messages, tools, schema, reply: form }: ModelQuery,
   reply: ModelReply,
 ): ModelExchange {
-  const { content, thoughts, toolCalls, finish, promptTokens, completionTokens, counts } = reply;
+  const { content, reasoning, toolCalls, finish, promptTokens, completionTokens, counts } = reply;
   return {
     key,
     model,
@@ -191,7 +190,7 @@ function toExchange(
     tools,
     // If the schema is given in words, it is part of the messages.
     schema: form === 'schema' ? schema : undefined,
-    reply: { content, reasoning: thoughts === '' ? undefined : thoughts, toolCalls, finish },
+    reply: { content, reasoning, toolCalls, finish },
     promptTokens,
     completionTokens,
     counts,
@@ -256,7 +255,7 @@ const OMITTABLE: readonly Omittable[] = [
 function reduceDemands(
   now: Demands,
   { schema, tools }: ModelQuery,
-  { message }: StatusFault,
+  message: string,
   toolCalls: ModelEndpoint['toolCalls'],
 ): Demands | undefined {
   const named = OMITTABLE.find(
@@ -339,7 +338,6 @@ async function chatOnce(
     const outcome = await endpoint.chat(query, limits);
     const { fault } = outcome;
     if (fault === undefined || tries > maxRetries || chooseRemedy(fault) !== 'later') return { outcome };
-    if (fault.kind === 'status' && classifyRefusal(fault) === 'form') return { outcome };
     if (fault.kind === 'cut' && fault.isStalled === true && tries > MAX_STALL_RETRIES) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
     const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);

@@ -1,7 +1,7 @@
 import { joinUrl } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { formatForeignJson, parseExactJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
-import { type ModelCapabilities, UNKNOWN_CAPABILITIES } from '../capabilities.ts';
+import type { ModelCapabilities } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
@@ -179,9 +179,15 @@ export async function queryServer(
   }
 
   return {
-    ...UNKNOWN_CAPABILITIES,
     model,
     url,
+    isThere: null,
+    chats: null,
+    tools: null,
+    vision: null,
+    thinking: null,
+    schemas: null,
+    contextTokens: null,
     others: [],
     ...(await format.queryCapabilities({ url, model, ask })),
   };
