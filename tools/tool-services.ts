@@ -1,5 +1,5 @@
 import type { ForeignPeer } from './foreign/foreign.ts';
-import type { AttemptMemory } from './roles/memory/attempt-memory.ts';
+import type { AttemptMemory } from './roles/memory/attempt.ts';
 
 /** An MCP server: a program to start, or a URL. */
 type McpEndpoint = (

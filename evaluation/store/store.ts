@@ -1,9 +1,9 @@
 import type {
+  AttemptMemory,
   RecordedAttempt,
   ReviewVerdict,
   StoredGapRecord,
 } from '@gaia-mesh/tools/roles/memory/attempt.ts';
-import type { AttemptMemory } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
 import type * as z from 'zod';
 import type { answerUseSchema } from './answer-use.ts';
 

@@ -7,7 +7,7 @@ import type { ModelServerRequest, ScriptedReply } from '../fixtures/model-server
 import { BREAKS, type Break } from '../fixtures/model-wire.ts';
 import type { Pace } from '../http/service.ts';
 import { noServices } from '../tool-services.ts';
-import type { AttemptMemory } from './memory/attempt-memory.ts';
+import type { AttemptMemory } from './memory/attempt.ts';
 import { PANEL, planOf, verdict } from './panel/testing/panel.ts';
 import { finalOf } from './testing/final-payload.ts';
 import { type RoleReplies, says, startRoleModel, textOf } from './testing/role-model.ts';

@@ -1,5 +1,3 @@
-import type { Leak, Secrets } from '@gaia-mesh/tools/roles/memory/attempt-memory.ts';
-
 /**
  * Minimum characters of an answer that is also found inside words ("Guatemala" in "Guatemalan"); a shorter one is inside too many
  * of them.
@@ -15,17 +13,15 @@ const MIN_ITEM_CHARACTERS = 3;
  * only in phrases that state it, because any advice may contain the word. This guards the store but proves nothing: a paraphrase
  * passes it.
  */
-export function findLeaks(text: string, { question, answers }: Secrets): Leak[] {
+export function findLeaks(text: string, question: string, answers: readonly string[]): string[] {
   const readings = listReadings(text).map(splitWords);
-  const leaks: Leak[] = [];
-  for (const answer of new Set(answers.flatMap(withItems))) {
-    if (readings.some((words) => hasAnswer(words, answer))) leaks.push({ what: 'answer', text: answer });
-  }
-  for (const name of findNames(question)) {
-    if (readings.some((words) => hasPhrase(words, name.words, name.isIn)))
-      leaks.push({ what: 'name', text: name.text });
-  }
-  return leaks;
+  const told = [...new Set(answers.flatMap(withItems))].filter((answer) =>
+    readings.some((words) => hasAnswer(words, answer)),
+  );
+  const named = findNames(question).filter((name) =>
+    readings.some((words) => hasPhrase(words, name.words, name.isIn)),
+  );
+  return [...told, ...named.map((name) => name.text)];
 }
 
 function withItems(answer: string): string[] {

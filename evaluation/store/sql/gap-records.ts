@@ -25,13 +25,12 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
     return { ...parseJsonCell(gapRecordSchema, record, { location, table: 'gap_records' }), ...columns };
   };
   return {
-    async addGapRecord(given, { attempt_id, ...secrets }) {
+    async addGapRecord(given, { attempt_id, question, answers }) {
       const record = parseStorable(gapRecordSchema, given, 'a gap record');
       const text = formatGapRecord(record);
-      const leaks = findLeaks(text, secrets);
-      if (leaks.length > 0) return { stored: false, leaks };
+      if (findLeaks(text, question, answers).length > 0) return undefined;
       // The question's words help to find the record, but are never shown.
-      const terms = listTerms(`${text}\n${secrets.question}`);
+      const terms = listTerms(`${text}\n${question}`);
       return db.transaction().execute(async (tx) => {
         if (attempt_id !== null) {
           const attempt = await tx
@@ -61,7 +60,7 @@ export function createGapPool({ db, location, now }: StoreContext): GapPool {
           .executeTakeFirstOrThrow();
         const index = terms.map((term) => ({ term, gap_id: id }));
         if (index.length > 0) await tx.insertInto('gap_terms').values(index).execute();
-        return { stored: true, id };
+        return id;
       });
     },
 

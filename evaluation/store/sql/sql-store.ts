@@ -3,13 +3,9 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   attemptSchema,
-  createNameSchema,
-  createTextSchema,
   gapRecordSchema,
-  MAX_ID_CHARACTERS,
-  MAX_NAME_CHARACTERS,
-  MAX_TEXT_CHARACTERS,
   type RecordedAttempt,
+  storable,
   toStorable,
 } from '@gaia-mesh/tools/roles/memory/attempt.ts';
 import {
@@ -257,13 +253,13 @@ const IMPORT_BATCH = 500;
 
 const entrySchema = z.strictObject({
   key: z.strictObject({
-    question: createNameSchema(MAX_TEXT_CHARACTERS),
-    fileHash: createNameSchema(MAX_ID_CHARACTERS).nullable(),
-    team: createNameSchema(MAX_NAME_CHARACTERS),
-    model: createNameSchema(MAX_NAME_CHARACTERS),
-    promptVersion: createNameSchema(MAX_ID_CHARACTERS),
+    question: storable.question,
+    fileHash: storable.id.nullable(),
+    team: storable.name,
+    model: storable.name,
+    promptVersion: storable.id,
   }),
-  answer: createTextSchema(MAX_TEXT_CHARACTERS).refine((answer) => answer.trim() !== '', 'must not be empty'),
+  answer: storable.text.refine((answer) => answer.trim() !== '', 'must not be empty'),
   took: answerUseSchema.nullable(),
 });
 

@@ -16,7 +16,7 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       await at.store.recordAttempt(attempt);
       const record = sampleGapRecord();
       const origin = { attempt_id: attempt.attempt_id, question: attempt.question, answers: ['17'] };
-      expect(await at.store.addGapRecord(record, origin)).toEqual({ stored: true, id: 1 });
+      expect(await at.store.addGapRecord(record, origin)).toBe(1);
       const other = await at.open();
       expect(await other.gapRecords(query)).toEqual([
         {
@@ -56,22 +56,16 @@ export function gapRecordsContract(at: StoreUnderTest, place: ContractPlace): vo
       expect(await at.store.gapRecords(query)).toEqual([]);
     });
 
-    test('a record that tells the answer or what the question names is not stored, and says what it tells (OV-12, C-12)', async () => {
+    test('a record that tells the answer or what the question names is not stored (OV-12, C-12)', async () => {
       const attempt = sampleAttempt();
       await at.store.recordAttempt(attempt);
       const origin = { attempt_id: attempt.attempt_id, question: attempt.question, answers: ['1,217'] };
-      const told = await at.store.addGapRecord(
-        sampleGapRecord({ cause: 'it found 1217 in place of the moons of Saturn', advice: 'look at 1980' }),
-        origin,
-      );
-      expect(told).toEqual({
-        stored: false,
-        leaks: [
-          { what: 'answer', text: '1,217' },
-          { what: 'name', text: '1980' },
-          { what: 'name', text: 'saturn' },
-        ],
-      });
+      for (const leak of [
+        { cause: 'it found 1217' },
+        { cause: 'the moons of Saturn' },
+        { advice: 'look at 1980' },
+      ])
+        expect(await at.store.addGapRecord(sampleGapRecord(leak), origin)).toBeUndefined();
       expect(await at.store.gapRecords(query)).toEqual([]);
       expect(await at.store.attempts()).toMatchObject([{ gap_record: null }]);
     });

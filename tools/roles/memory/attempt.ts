@@ -1,14 +1,14 @@
 import { isJsonList, isJsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 
-/** Maximum length of ids, that of the longest key in a packet's head. Longer records are refused rather than cut, because they are kept verbatim. */
+/** Maximum length of ids, that of the longest key in a packet's head. */
 export const MAX_ID_CHARACTERS = 256;
 
 /** Maximum length of the names of teams, models and question types, which are keys in reports. */
-export const MAX_NAME_CHARACTERS = 128;
+const MAX_NAME_CHARACTERS = 128;
 
 /** Maximum length of a question, an answer, a brief or a diagnosis, ten times what a model's context holds. */
-export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
+const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
 
 /** Maximum length of one JSON column of an attempt, as text. A trace is collected from packets, and a frame holds 64 MiB. */
 export const MAX_JSON_CHARACTERS = 16 * 1024 * 1024;
@@ -22,12 +22,20 @@ export function toStorable(text: string): string {
 }
 
 /** Creates the schema of a text of at most `maxLength` characters, made {@link toStorable}. */
-export function createTextSchema(maxLength: number) {
+function createTextSchema(maxLength: number) {
   return z.string().max(maxLength).transform(toStorable);
 }
 
 /** Creates the schema of a name, which is not empty. */
-export const createNameSchema = (maxLength: number) => createTextSchema(maxLength).pipe(z.string().min(1));
+const createNameSchema = (maxLength: number) => createTextSchema(maxLength).pipe(z.string().min(1));
+
+/** Schemas of what the store keeps. A longer text is refused rather than cut, because records are kept verbatim. */
+export const storable = {
+  id: createNameSchema(MAX_ID_CHARACTERS),
+  name: createNameSchema(MAX_NAME_CHARACTERS),
+  question: createNameSchema(MAX_TEXT_CHARACTERS),
+  text: createTextSchema(MAX_TEXT_CHARACTERS),
+};
 
 /** Creates the schema of a value whose JSON has at most `maxLength` characters. JSON escapes what texts cannot hold, so it is kept as it is. */
 function createJsonSchema<T extends JsonValue>(
@@ -82,7 +90,7 @@ const gapText = createNameSchema(MAX_GAP_TEXT_CHARACTERS);
  */
 export const gapRecordSchema = z.strictObject({
   kind: z.enum(GAP_RECORD_KINDS),
-  question_type: createNameSchema(MAX_NAME_CHARACTERS),
+  question_type: storable.name,
   failure_type: z.enum(FAILURE_TYPES),
   // Records of older stores have neither of the two.
   point: z.enum(FAILURE_POINTS).default('unknown'),
@@ -144,17 +152,17 @@ export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
  */
 export const attemptSchema = z
   .strictObject({
-    attempt_id: createNameSchema(MAX_ID_CHARACTERS),
-    run_id: createNameSchema(MAX_ID_CHARACTERS),
-    team: createNameSchema(MAX_NAME_CHARACTERS),
+    attempt_id: storable.id,
+    run_id: storable.id,
+    team: storable.name,
     /** The cycle of the run, from 1. */
     cycle: z.int().positive(),
-    task_id: createNameSchema(MAX_ID_CHARACTERS),
-    question: createNameSchema(MAX_TEXT_CHARACTERS),
-    question_type: createNameSchema(MAX_NAME_CHARACTERS),
-    level: createNameSchema(MAX_NAME_CHARACTERS).nullable(),
+    task_id: storable.id,
+    question: storable.question,
+    question_type: storable.name,
+    level: storable.name.nullable(),
     /** The whole brief, with the gap records that were retrieved (OV-30). */
-    pm_brief: createTextSchema(MAX_TEXT_CHARACTERS),
+    pm_brief: storable.text,
     /** Null if there was no plan. */
     pm_plan: createJsonSchema(MAX_JSON_CHARACTERS, isJsonObject, 'an object').nullable(),
     /** Raw calls: search queries, code with its output, file operations (OV-32). */
@@ -162,14 +170,14 @@ export const attemptSchema = z
     /** Every call, intermediate result and step of reasoning, in order (OV-06). */
     trace: createJsonSchema(MAX_JSON_CHARACTERS, isJsonList, 'a list'),
     /** The answer before its format was normalised (OV-33). */
-    raw_answer: createTextSchema(MAX_TEXT_CHARACTERS),
-    final_answer: createTextSchema(MAX_TEXT_CHARACTERS),
+    raw_answer: storable.text,
+    final_answer: storable.text,
     /** Null if no true answer is known; false without any answer. */
     correct: z.boolean().nullable(),
     /** Null if `correct` is null. */
     resolution_type: z.enum(RESOLUTION_TYPES).nullable(),
     /** Verbatim (OV-35); null if the overseer did not run. */
-    overseer_diagnosis: createTextSchema(MAX_TEXT_CHARACTERS).nullable(),
+    overseer_diagnosis: storable.text.nullable(),
     tokens: z.int().nonnegative(),
     /** US dollars; null if a price is not known. */
     cost: z.number().nonnegative().nullable(),
@@ -197,4 +205,42 @@ export interface RecordedAttempt extends Attempt {
   readonly gap_record: GapRecord | null;
   /** ISO 8601, UTC. */
   readonly created_at: string;
+}
+
+/** The part of the store that agents work with: it keeps the overseer's attempts and finds lessons again. */
+export interface AttemptMemory {
+  /** Stores an attempt, right or wrong (OV-20), and returns its number: 1 for the team's first at this question. */
+  recordAttempt(attempt: Attempt): Promise<number>;
+
+  /** Adds the overseer's diagnosis, word for word, to an attempt that is recorded already (OV-35). */
+  addDiagnosis(attemptId: string, diagnosis: string): Promise<void>;
+
+  /**
+   * Stores a gap record for the very next plan (OV-15) and in the row of its attempt (OV-36), which must exist already.
+   *
+   * @returns its id; undefined if it is not stored, because it reveals the answer or names from the question (OV-12)
+   */
+  addGapRecord(record: GapRecord, origin: GapOrigin): Promise<number | undefined>;
+
+  /** Returns the records that a planner may see for a question, most relevant first: planning hints, and records that a person approved (OV-16, OV-19). */
+  gapRecords(query: GapQuery): Promise<StoredGapRecord[]>;
+}
+
+/** The question that a gap record comes from, which it must not reveal. */
+interface GapOrigin {
+  /** The attempt that it was abstracted from; null if a person wrote it. */
+  readonly attempt_id: string | null;
+  /** Empty for a record that was not made from a question. */
+  readonly question: string;
+  /** The true answer in all its accepted forms; empty if none is known. */
+  readonly answers: readonly string[];
+}
+
+interface GapQuery {
+  readonly questionType: string;
+  /** Tools that the question certainly needs, such as the reader of its file. */
+  readonly tools?: readonly string[];
+  readonly question: string;
+  /** 1 to 50. */
+  readonly limit: number;
 }

@@ -2,8 +2,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool } from '../../data-tool.ts';
 import type { ToolServices } from '../../tool-services.ts';
-import { attemptSchema, gapRecordSchema } from './attempt.ts';
-import type { AttemptMemory } from './attempt-memory.ts';
+import { type AttemptMemory, attemptSchema, gapRecordSchema } from './attempt.ts';
 
 /** Maximum gap records in one brief. With more, a plan is about the hints instead of the question. */
 const MAX_HINTS = 5;
@@ -74,13 +73,12 @@ export function createGapStore({ openMemory }: ToolServices): DataTool<z.infer<t
         }
         case 'gap': {
           const { record, attempt_id, question, answers } = request;
-          const receipt = await memory.addGapRecord(record, { attempt_id, question, answers });
-          return receipt.stored
-            ? { text: `gap record ${receipt.id}`, data: { stored: true } }
-            : {
-                text: 'not stored: it reveals the answer or names from the question',
-                data: { stored: false },
-              };
+          const id = await memory.addGapRecord(record, { attempt_id, question, answers });
+          if (id !== undefined) return { text: `gap record ${id}`, data: { stored: true } };
+          return {
+            text: 'not stored: it reveals the answer or names from the question',
+            data: { stored: false },
+          };
         }
       }
     },
