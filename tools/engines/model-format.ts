@@ -2,6 +2,7 @@ import type { ChatMessage, ToolDefinition } from '@gaia-mesh/core/contracts/engi
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type * as z from 'zod';
 import type { CapabilityQuery, ModelCapabilities } from './capabilities.ts';
+import type { ModelServer } from './http/fault.ts';
 import type { ModelReply, ServerReply } from './replies/server-reply.ts';
 
 /**
@@ -30,7 +31,7 @@ export interface ModelFormat {
   readonly openReply: (reply: ServerReply, query: ModelQuery) => ReplyParts;
   /** Queries what the server says about a model. */
   readonly queryCapabilities: (query: CapabilityQuery) => Promise<Partial<ModelCapabilities>>;
-  readonly buildAdvice: (server: AdvisedServer) => ModelAdvice;
+  readonly buildAdvice: (server: AdvisedServer) => ModelServer['advice'];
 }
 
 /** The parts of one reply: events or lines of a stream, or the whole JSON. */
@@ -64,27 +65,3 @@ export interface ModelQuery {
 
 /** Parts of a request that some servers do not accept and that can be left out. */
 export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
-
-/** A server's description for messages, with advice for its users. */
-export interface ModelServer {
-  /** The URL, which also identifies the server's permits. */
-  readonly url: string;
-  /** The name after "the" in "the … at http://…": `Ollama server`. */
-  readonly name: string;
-  /** The maker of the format. */
-  readonly maker: string;
-  /** Removed from every message, including the server's own. */
-  readonly key: string | undefined;
-  readonly advice: ModelAdvice;
-}
-
-interface ModelAdvice {
-  readonly start: string;
-  readonly busy: string;
-  readonly key: string;
-  readonly longPrompt: string;
-  readonly cutReply: string;
-  /** The way to get words into the content that stood in the field for thoughts. */
-  readonly onlyThoughts: string;
-  readonly missingModel: (model: string) => string;
-}

@@ -3,8 +3,7 @@ import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import { findConnectionFault, findRedirect, readStart, sendRequest } from '../../http/fetch.ts';
 import { parseRetryAfter } from '../../http/service.ts';
-import type { ModelServer } from '../model-format.ts';
-import { createStatusFault, type Fault, FaultError } from './fault.ts';
+import { createStatusFault, type Fault, FaultError, type ModelServer } from './fault.ts';
 
 export interface ExchangeLimits {
   readonly signal: AbortSignal;

@@ -1,6 +1,29 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { readErrorWords } from '../../http/error-words.ts';
-import type { ModelServer } from '../model-format.ts';
+
+/** A server's description for messages, with advice for its users. */
+export interface ModelServer {
+  /** The URL, which also identifies the server's permits. */
+  readonly url: string;
+  /** The name after "the" in "the … at http://…": `Ollama server`. */
+  readonly name: string;
+  /** The maker of the format. */
+  readonly maker: string;
+  /** Removed from every message, including the server's own. */
+  readonly key: string | undefined;
+  readonly advice: ModelAdvice;
+}
+
+interface ModelAdvice {
+  readonly start: string;
+  readonly busy: string;
+  readonly key: string;
+  readonly longPrompt: string;
+  readonly cutReply: string;
+  /** The way to get words into the content that stood in the field for thoughts. */
+  readonly onlyThoughts: string;
+  readonly missingModel: (model: string) => string;
+}
 
 /** The reason why a model server gave no reply. */
 export type Fault = { readonly cause?: unknown } & (
@@ -191,7 +214,7 @@ export function explain(
 const MIN_KEY_CHARACTERS = 8;
 
 /** Removes the key from `text`: servers repeat what they refuse. */
-export function redact(text: string, key = ''): string {
+function redact(text: string, key = ''): string {
   return key.length < MIN_KEY_CHARACTERS ? text : text.replaceAll(key, '[key]');
 }
 

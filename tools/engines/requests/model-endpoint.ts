@@ -5,8 +5,8 @@ import type { ModelCapabilities } from '../capabilities.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
-import { explain } from '../http/fault.ts';
-import type { ModelFormat, ModelQuery, ModelServer, Omittable } from '../model-format.ts';
+import { explain, type ModelServer } from '../http/fault.ts';
+import type { ModelFormat, ModelQuery, Omittable } from '../model-format.ts';
 import { findPresetPrice, type Price } from '../prices.ts';
 import { type ModelReply, readWholeText, receiveReply, type ServerReply } from '../replies/server-reply.ts';
 import {
