@@ -6,7 +6,7 @@ import path from 'node:path';
 import { CONNECTION_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 
 /** Address at which a server listens: a port of the loopback or another address, 0 for any free one; or a socket file. */
-export type Endpoint = { readonly port: number; readonly host?: string } | { readonly path: string };
+type Endpoint = { readonly port: number; readonly host?: string } | { readonly path: string };
 
 /** @returns the port; 0 for a socket file */
 export async function listenOnPlace(server: Server, endpoint: Endpoint): Promise<number> {

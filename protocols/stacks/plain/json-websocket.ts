@@ -8,7 +8,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { StackSettings } from '../contract/stack.ts';
 import { listenOnPlace } from '../listen.ts';
 import type { WireMeter } from '../meter/wire-meter.ts';
-import { createStreamStack, type MessageStream, type StreamHandler } from './stream-stack.ts';
+import { createStreamStack, type MessageStream } from './stream-stack.ts';
 
 /**
  * Packets as text messages of WebSocket (RFC 6455), by the package `ws` at both ends, with its own settings
@@ -20,16 +20,14 @@ export const jsonWebSocket = createStreamStack({
   async listen(accept, { tls, advertisedPort }, meter) {
     const server = tls === null ? http.createServer() : https.createServer({ ...tls, minVersion: 'TLSv1.3' });
     const sockets = new WebSocketServer({ server, maxPayload: MAX_FRAME_BYTES });
-    sockets.on('connection', (socket) => {
-      accept((handler) => createMessageStream(socket, handler, meter));
-    });
+    sockets.on('connection', (socket) => accept(createMessageStream(socket, meter)));
     const close = trackConnections(server);
     const port = await listenOnPlace(server, { port: 0 });
     const scheme = tls === null ? 'ws' : 'wss';
     return { address: `${scheme}://127.0.0.1:${advertisedPort ?? port}/`, port, close };
   },
-  dial: async (address, settings, handler, meter) =>
-    createMessageStream(await dialWebSocket(address, settings), handler, meter),
+  dial: async (address, settings, meter) =>
+    createMessageStream(await dialWebSocket(address, settings), meter),
 });
 
 async function dialWebSocket(address: string, { tls }: StackSettings): Promise<WebSocket> {
@@ -43,20 +41,22 @@ async function dialWebSocket(address: string, { tls }: StackSettings): Promise<W
   return webSocket;
 }
 
-function createMessageStream(webSocket: WebSocket, handler: StreamHandler, meter: WireMeter): MessageStream {
-  let fault: Error | undefined;
-  webSocket.on('message', (data) => {
-    const message = toBytes(data);
-    meter.received(message.length);
-    handler.onMessage(message);
-  });
-  webSocket.on('error', (error) => {
-    fault = error;
-  });
-  webSocket.on('close', () => handler.onClose(fault));
+function createMessageStream(webSocket: WebSocket, meter: WireMeter): MessageStream {
   return {
     get isClosed() {
       return webSocket.readyState !== WebSocket.OPEN;
+    },
+    start({ onMessage, onClose }) {
+      let fault: Error | undefined;
+      webSocket.on('message', (data) => {
+        const message = toBytes(data);
+        meter.received(message.length);
+        onMessage(message);
+      });
+      webSocket.on('error', (error) => {
+        fault = error;
+      });
+      webSocket.on('close', () => onClose(fault));
     },
     send(message) {
       meter.sent(message.length);

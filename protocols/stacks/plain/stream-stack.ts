@@ -24,20 +24,19 @@ import type { WireMeter } from '../meter/wire-meter.ts';
  */
 export interface MessageStream {
   readonly isClosed: boolean;
+  /** Begins to read. It is called once, as soon as the stream is there. */
+  start(handler: StreamHandler): void;
   send(message: Uint8Array): void;
   close(): void;
 }
 
 /** One end's handler of incoming messages. */
-export interface StreamHandler {
+interface StreamHandler {
   /** Receives a message, which it may use only during the call. */
   onMessage(message: Uint8Array): void;
   /** Learns that no message comes any more; `error` gives the reason, unless the stream was closed normally. */
   onClose(error?: Error): void;
 }
-
-/** Begins a stream on a server: `open` gets the handler of its messages, which this also returns. */
-export type Accept = (open: (handler: StreamHandler) => MessageStream) => StreamHandler;
 
 /** A transport of streams, which knows nothing of packets. */
 interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
@@ -46,14 +45,13 @@ interface StreamTransport extends Pick<Stack, 'transport' | 'implementation'> {
   /** Name of the stack; `json/<transport>` unless given. */
   readonly name?: string;
   readonly hasTls?: boolean;
-  listen(accept: Accept, settings: StackSettings, meter: WireMeter): Promise<Omit<StackServer, 'wire'>>;
-  /** @throws MeshError `agent` if no server listens there */
-  dial(
-    address: string,
+  listen(
+    accept: (stream: MessageStream) => void,
     settings: StackSettings,
-    handler: StreamHandler,
     meter: WireMeter,
-  ): Promise<MessageStream>;
+  ): Promise<Omit<StackServer, 'wire'>>;
+  /** @throws MeshError `agent` if no server listens there */
+  dial(address: string, settings: StackSettings, meter: WireMeter): Promise<MessageStream>;
 }
 
 /**
@@ -78,20 +76,13 @@ export function createStreamStack({
       hasTls,
       largestMessageBytes: MAX_FRAME_BYTES,
     },
-    serve(inbox, settings, meter) {
-      const accept: Accept = (open) => {
-        const handler = createPacketHandler(inbox, createCoder(adapter), () => stream);
-        const stream = open(handler);
-        return handler;
-      };
-      return listen(accept, settings, meter);
-    },
+    serve: (inbox, settings, meter) =>
+      listen((stream) => answerPackets(stream, inbox, createCoder(adapter)), settings, meter),
     async connect(address, settings, meter) {
-      const pool = await ConnectionPool.opened(async () => {
-        const packets = new PacketStream(name, createCoder(adapter));
-        packets.stream = await dial(address, settings, packets, meter);
-        return packets;
-      }, settings);
+      const pool = await ConnectionPool.opened(
+        async () => new PacketStream(name, createCoder(adapter), await dial(address, settings, meter)),
+        settings,
+      );
       return {
         exchange: (packet, signal, answers = 1) =>
           pool.with((stream) => stream.exchange(packet, signal, answers)),
@@ -103,14 +94,11 @@ export function createStreamStack({
   });
 }
 
-/**
- * Creates a server's handler for the packets of one connection: it works on each at once, and answers when
- * that is done.
- */
-function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => MessageStream): StreamHandler {
+/** Answers the packets of one connection of a server: it works on each at once, and answers when that is done. */
+function answerPackets(stream: MessageStream, inbox: Inbox, coder: PacketCoder): void {
   const over = new AbortController();
   const send = (packet: Packet) => {
-    for (const message of coder.encode(packet)) stream().send(message);
+    for (const message of coder.encode(packet)) stream.send(message);
   };
   const answer = async (packet: Packet) => {
     try {
@@ -121,7 +109,7 @@ function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => Mes
       send(createFailure(packet, error));
     }
   };
-  return {
+  stream.start({
     onMessage(message) {
       let packet: Packet | undefined;
       try {
@@ -129,66 +117,103 @@ function createPacketHandler(inbox: Inbox, coder: PacketCoder, stream: () => Mes
       } catch {
         // A message that is no packet answers no request and cannot be refused by name, so its connection is
         // closed.
-        stream().close();
+        stream.close();
         return;
       }
       if (packet !== undefined) void answer(packet);
     },
     onClose: () => over.abort(),
-  };
+  });
 }
 
-/** One connection of a client, with the requests on it that wait for answers. */
-class PacketStream implements StreamHandler {
-  stream: MessageStream | undefined;
+/**
+ * One connection of a client, with the requests on it that wait for answers. Answers are messages of their own:
+ * each names in `reply_to` the packet that it answers.
+ */
+class PacketStream {
   readonly #name: string;
   readonly #coder: PacketCoder;
-  readonly #answers: AwaitedAnswers;
+  readonly #stream: MessageStream;
+  readonly #awaited = new Map<string, Awaited>();
 
-  constructor(name: string, coder: PacketCoder) {
+  /** @param name begins error messages: `json/unix` */
+  constructor(name: string, coder: PacketCoder, stream: MessageStream) {
     this.#name = name;
     this.#coder = coder;
-    this.#answers = new AwaitedAnswers(name);
-  }
-
-  get isClosed(): boolean {
-    return this.stream?.isClosed ?? true;
-  }
-
-  close(): void {
-    this.stream?.close();
-  }
-
-  async exchange(packet: Packet, signal: AbortSignal, wanted: number): Promise<readonly Packet[]> {
-    signal.throwIfAborted();
-    return this.#answers.to(packet, wanted, signal, () => {
-      const messages = this.#coder.encode(packet);
-      if (this.stream === undefined || this.stream.isClosed) throw this.#closed();
-      for (const message of messages) this.stream.send(message);
+    this.#stream = stream;
+    stream.start({
+      onMessage: (message) => this.#take(message),
+      onClose: (error) => this.#fail(error),
     });
   }
 
-  onMessage(message: Uint8Array): void {
+  get isClosed(): boolean {
+    return this.#stream.isClosed;
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  /**
+   * Sends a packet and resolves with its answers when the expected number has come.
+   *
+   * @throws MeshError `packet` for an id that is already awaited, `agent` for a packet that failed at the
+   * other end
+   */
+  async exchange(packet: Packet, signal: AbortSignal, wanted: number): Promise<readonly Packet[]> {
+    signal.throwIfAborted();
+    const { id } = packet;
+    if (this.#awaited.has(id))
+      throw new MeshError('packet', `${this.#name}: a packet ${id} already waits for its answer`);
+    const messages = this.#coder.encode(packet);
+    if (this.#stream.isClosed) throw this.#closed();
+    for (const message of messages) this.#stream.send(message);
+    if (wanted === 0) return [];
+    const awaited = { came: [], wanted, ...Promise.withResolvers<readonly Packet[]>() };
+    this.#awaited.set(id, awaited);
+    try {
+      return await raceAbort(signal, awaited.promise);
+    } finally {
+      this.#awaited.delete(id);
+    }
+  }
+
+  /** Takes an answer, whose exchange may have ended already. */
+  #take(message: Uint8Array): void {
     let packet: Packet | undefined;
     try {
       packet = this.#coder.decode(message);
     } catch (error) {
       // The request to which this answer belongs cannot be known.
-      this.#answers.fail(error instanceof MeshError ? error : this.#closed(error));
+      this.#fail(error);
       this.close();
       return;
     }
-    if (packet !== undefined) this.#answers.take(packet);
+    const awaited = this.#awaited.get(packet?.reply_to ?? '');
+    if (packet === undefined || awaited === undefined) return;
+    const failure = readFailure(packet);
+    if (failure !== undefined) awaited.reject(new MeshError('agent', `${this.#name}: ${failure}`));
+    else awaited.came.push(packet);
+    if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);
   }
 
-  onClose(error?: Error): void {
-    this.#answers.fail(error instanceof MeshError ? error : this.#closed(error));
+  /** Rejects all exchanges, as no answer will come any more. */
+  #fail(cause: unknown): void {
+    const error = cause instanceof MeshError ? cause : this.#closed(cause);
+    for (const { reject } of this.#awaited.values()) reject(error);
+    this.#awaited.clear();
   }
 
   #closed(cause?: unknown): MeshError {
     const why = cause === undefined ? 'it was closed' : toErrorMessage(cause);
     return new MeshError('agent', `${this.#name}: the connection is gone: ${why}`, { cause });
   }
+}
+
+interface Awaited extends PromiseWithResolvers<readonly Packet[]> {
+  readonly came: Packet[];
+  readonly wanted: number;
 }
 
 /** A type that no application's packet can have. */
@@ -211,69 +236,6 @@ function createFailure({ id, task_id, to }: Packet, error: unknown): Packet {
 /** Returns the reason if the packet reports a failure. */
 function readFailure({ type, payload }: Packet): string | undefined {
   return type === FAILED ? String(payload.reason) : undefined;
-}
-
-interface Awaited extends PromiseWithResolvers<readonly Packet[]> {
-  readonly came: Packet[];
-  readonly wanted: number;
-}
-
-/**
- * Answers that come as messages of their own: each names in `reply_to` the packet that it answers. An
- * exchange is over when the expected number of answers has come.
- */
-class AwaitedAnswers {
-  readonly #name: string;
-  readonly #awaited = new Map<string, Awaited>();
-
-  /** @param name begins error messages: `json/unix` */
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  /**
-   * Sends a packet and resolves with its answers.
-   *
-   * @throws MeshError `packet` for an id that is already awaited, `agent` for a packet that failed at the
-   * other end
-   */
-  async to(
-    { id }: Packet,
-    wanted: number,
-    signal: AbortSignal,
-    send: () => Promise<void> | void,
-  ): Promise<readonly Packet[]> {
-    if (this.#awaited.has(id))
-      throw new MeshError('packet', `${this.#name}: a packet ${id} already waits for its answer`);
-    if (wanted === 0) {
-      await send();
-      return [];
-    }
-    const awaited = { came: [], wanted, ...Promise.withResolvers<readonly Packet[]>() };
-    this.#awaited.set(id, awaited);
-    try {
-      const [, came] = await Promise.all([send(), raceAbort(signal, awaited.promise)]);
-      return came;
-    } finally {
-      this.#awaited.delete(id);
-    }
-  }
-
-  /** Takes an answer, whose exchange may have ended already. */
-  take(packet: Packet): void {
-    const awaited = this.#awaited.get(packet.reply_to ?? '');
-    if (awaited === undefined) return;
-    const failure = readFailure(packet);
-    if (failure !== undefined) awaited.reject(new MeshError('agent', `${this.#name}: ${failure}`));
-    else awaited.came.push(packet);
-    if (awaited.came.length === awaited.wanted) awaited.resolve(awaited.came);
-  }
-
-  /** Rejects all exchanges, as no answer will come any more. */
-  fail(error: MeshError): void {
-    for (const { reject } of this.#awaited.values()) reject(error);
-    this.#awaited.clear();
-  }
 }
 
 /** Translates between packets and the messages of one connection. */
