@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, isJsonObject, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
+import type { AgentCard } from '@gaia-mesh/stacks/a2a/card.ts';
 import type { A2aMessage } from '@gaia-mesh/stacks/a2a/model.ts';
 import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
 import { type AskRequest, askSchema } from './ask.ts';

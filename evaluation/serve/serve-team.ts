@@ -6,10 +6,10 @@ import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { LOOPBACK_HOSTS, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
-import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
-import { answerA2a, createBareAgent, formatCard } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
+import { answerA2a, formatCard } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
 import { legacy } from '@gaia-mesh/stacks/a2a/bare/legacy.ts';
-import { type AgentInterface, CARD_PATH, PATHS } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { type AgentCard, type AgentInterface, CARD_PATH, PATHS } from '@gaia-mesh/stacks/a2a/card.ts';
 import type { AgentWork } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp, readPath, toUrlHost, writeRefusal } from '@gaia-mesh/stacks/http/http-server.ts';
 import { Admission } from '@gaia-mesh/stacks/listen.ts';
@@ -181,7 +181,7 @@ export async function serveOffer(
   const sessions = new LegacySessions();
   const a2a =
     offered &&
-    createBareAgent(offered.card, offered.work, {
+    new A2aAgent(offered.card, offered.work, {
       maxTasks: MAX_KEPT_TASKS,
       maxBodyBytes,
       kept,
@@ -215,7 +215,7 @@ export async function serveOffer(
         kept,
         sessions,
       });
-    } else if (a2a === undefined || !answerA2a(a2a.agent, card, request, response)) {
+    } else if (a2a === undefined || !answerA2a(a2a, card, request, response)) {
       const there = [...(mcp ? [MCP_PATH] : []), ...(a2a ? [CARD_PATH] : [])];
       writeError(response, 404, `nothing at this address; there is ${there.join(' and ')}`);
     }
@@ -225,8 +225,8 @@ export async function serveOffer(
     const interfaces = (['1.0', '0.3'] as const).map((protocolVersion): AgentInterface => {
       return { url: `${http.url}${PATHS.JSONRPC}`, protocolBinding: 'JSONRPC', protocolVersion };
     });
-    cards.own = formatCard(a2a.agent, interfaces);
-    cards.legacy = legacy.formatCard(a2a.agent, interfaces);
+    cards.own = formatCard(a2a.card, interfaces);
+    cards.legacy = legacy.formatCard(a2a.card, interfaces);
   }
   const serving: Serving = {
     url: http.url,

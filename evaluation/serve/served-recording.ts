@@ -14,7 +14,7 @@ import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { readForeignUpdate } from '@gaia-mesh/stacks/a2a/foreign/agent-reply.ts';
 import type { StreamResponse } from '@gaia-mesh/stacks/a2a/model.ts';
 import { type AgentWork, createTextMessage, type WorkEvent } from '@gaia-mesh/stacks/a2a/work.ts';
-import { createMcpError } from '@gaia-mesh/stacks/mcp/server/errors.ts';
+import { createFaultError } from '@gaia-mesh/stacks/json-rpc.ts';
 import { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import type { McpTool, ToolResult } from '@gaia-mesh/stacks/mcp/tools.ts';
 import * as z from 'zod';
@@ -164,7 +164,7 @@ export class ServedRecording {
     try {
       replies = this.#find(this.#replies, { what, request });
     } catch (error) {
-      throw createMcpError('invalidParams', toErrorMessage(error));
+      throw createFaultError('invalidParams', toErrorMessage(error));
     }
     const end = await this.#turns.take(signal);
     try {
@@ -173,7 +173,7 @@ export class ServedRecording {
       const { error, ...result } = last?.payload ?? {};
       if (!last?.type.endsWith('.error')) return last?.payload ?? {};
       const { code, message, data } = isJsonObject(error) ? error : result;
-      throw createMcpError(
+      throw createFaultError(
         typeof code === 'number' ? code : 'internal',
         typeof message === 'string' ? message : 'the recorded request failed',
         isJsonObject(data) ? data : undefined,

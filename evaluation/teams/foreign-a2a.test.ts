@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
-import type { AgentCard } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
-import { createBareAgent, serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
-import { listInterfaces } from '@gaia-mesh/stacks/a2a/interfaces.ts';
+import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
+import { serveBareHttp } from '@gaia-mesh/stacks/a2a/bare/http-server.ts';
+import { type AgentCard, listInterfaces } from '@gaia-mesh/stacks/a2a/card.ts';
 import { createSdkAgent, serveSdkHttp } from '@gaia-mesh/stacks/a2a/sdk/server.ts';
 import { type AgentWork, createTextMessage, type TaskState } from '@gaia-mesh/stacks/a2a/work.ts';
 import { listenHttp } from '@gaia-mesh/stacks/http/http-server.ts';
@@ -62,12 +62,8 @@ const work: AgentWork = async ({ message, taskId, contextId, signal }, emit) => 
 };
 
 async function bare(own: AgentCard): Promise<string> {
-  const { agent, close } = createBareAgent(own, work);
-  const http = await serveBareHttp(agent, testSettings);
-  ends.push(async () => {
-    close();
-    await http.close();
-  });
+  const http = await serveBareHttp(new A2aAgent(own, work), testSettings);
+  ends.push(() => http.close());
   return http.url;
 }
 
@@ -178,12 +174,8 @@ test('an agent behind TLS is asked by TLS', async () => {
   tls.setDefaultCACertificates([...before, identity.cert]);
   ends.push(async () => tls.setDefaultCACertificates(before));
   const settings = { ...testSettings, tls: identity };
-  const { agent, close } = createBareAgent(card(all), work);
-  const http = await serveBareHttp(agent, settings);
-  ends.push(async () => {
-    close();
-    await http.close();
-  });
+  const http = await serveBareHttp(new A2aAgent(card(all), work), settings);
+  ends.push(() => http.close());
   const other = await connect(http.url);
   expect((await other.call('ask', { message: 'Hello' }, options())).texts[0]).toBe('You said: Hello');
 });

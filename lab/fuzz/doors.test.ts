@@ -6,7 +6,7 @@ import { createTeamServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { encodeAnswer } from '@gaia-mesh/stacks/a2a/agent/task.ts';
 import { ForeignAgent } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
-import { readRequest } from '@gaia-mesh/stacks/mcp/server/request.ts';
+import { readRequest } from '@gaia-mesh/stacks/json-rpc.ts';
 import fc from 'fast-check';
 import { applyDamages, damages } from './testing/damage.ts';
 import { Defect, fuzz, tryReading } from './testing/fuzz.ts';
@@ -69,7 +69,7 @@ class ListedAgent {
 
   constructor() {
     const card = buildTeamCard('echo', 'A team', '1', true);
-    this.agent = new A2aAgent(card, askWork(served), async () => undefined, {
+    this.agent = new A2aAgent(card, askWork(served), {
       maxTasks: 20,
       kept: this.#kept,
     });

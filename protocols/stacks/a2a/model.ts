@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import { createFaultError } from './agent/faults.ts';
+import { createFaultError } from '../json-rpc.ts';
 
 /** This module holds the data model of A2A 1.0 (§4) in JSON. It keeps and ignores unknown fields (§5.7). */
 

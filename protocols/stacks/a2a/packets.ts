@@ -12,7 +12,7 @@ import {
   MESH_EXTENSION,
 } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { Inbox, StackClient, StackTraits } from '../contract/stack.ts';
-import type { AgentCard } from './agent/agent.ts';
+import type { AgentCard } from './card.ts';
 import { type A2aArtifact, type A2aMessage, parseAnswer, streamResponseSchema } from './model.ts';
 import { type AgentWork, createTextMessage } from './work.ts';
 

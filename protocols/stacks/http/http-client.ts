@@ -87,13 +87,12 @@ export class HttpClient {
     }
   }
 
-  /** Sends a request like {@link open} and resolves with the status alone: a body that nothing reads is not taken. */
-  async send(request: HttpRequest): Promise<number> {
+  /** Sends a request like {@link open}, whose answer nothing reads. */
+  async send(request: HttpRequest): Promise<void> {
     const response = await this.open(request);
     // The connection stays for the next request if the answer has ended with its head.
     if (response.statusCode === 204 || response.headers['content-length'] === '0') response.resume();
     else response.destroy();
-    return response.statusCode ?? 0;
   }
 
   close(): void {

@@ -1,9 +1,9 @@
 import { ResourceNotFoundError } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { listenHttp } from '../http/http-server.ts';
+import { createFaultError } from '../json-rpc.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
 import { createSdkServer, serveSdkHttp } from '../mcp/sdk/server.ts';
-import { createMcpError } from '../mcp/server/errors.ts';
 import { serveMcpHttp } from '../mcp/server/http.ts';
 import { LegacySessions } from '../mcp/server/legacy.ts';
 import { McpServer } from '../mcp/server/mcp-server.ts';
@@ -20,7 +20,7 @@ interface FixtureServer {
 
 export async function bareMcpServer(): Promise<FixtureServer> {
   const methods = fixtureMethods((uri) =>
-    createMcpError('invalidParams', `no resource ${uri.slice(0, 64)}`, { uri }),
+    createFaultError('invalidParams', `no resource ${uri.slice(0, 64)}`, { uri }),
   );
   const mcp = new McpServer({
     tools: fixtureTools,

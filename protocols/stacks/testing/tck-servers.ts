@@ -1,6 +1,7 @@
 import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
-import { createBareAgent, serveBareHttp } from '../a2a/bare/http-server.ts';
-import { type AgentInterface, listInterfaces } from '../a2a/interfaces.ts';
+import { A2aAgent } from '../a2a/agent/agent.ts';
+import { serveBareHttp } from '../a2a/bare/http-server.ts';
+import { type AgentInterface, listInterfaces } from '../a2a/card.ts';
 import { createSdkAgent, serveSdkHttp } from '../a2a/sdk/server.ts';
 import { serveGrpc } from '../plain/grpc.ts';
 import { testSettings } from './settings.ts';
@@ -15,15 +16,7 @@ interface TckServer {
 const grpcAt = (url: string): AgentInterface => ({ url, protocolBinding: 'GRPC', protocolVersion: '1.0' });
 
 export async function bareTckServer(): Promise<TckServer> {
-  const { agent, close } = createBareAgent(tckCard, tckWork);
-  const http = await serveBareHttp(agent, testSettings);
-  return {
-    url: http.url,
-    async close() {
-      close();
-      await http.close();
-    },
-  };
+  return serveBareHttp(new A2aAgent(tckCard, tckWork), testSettings);
 }
 
 export async function sdkTckServer(): Promise<TckServer> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentCard } from '../a2a/agent/agent.ts';
+import type { AgentCard } from '../a2a/card.ts';
 import { type AgentWork, createTextMessage, type WorkEvent } from '../a2a/work.ts';
 
 /**

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
-import { parseForeignUrl, type UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
+import type { UrlPolicy } from '@gaia-mesh/core/system/outgoing-url.ts';
 import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
+import { createFaultError } from '../../json-rpc.ts';
+import type { AgentCard } from '../card.ts';
 import type { EventQueue } from '../event-queue.ts';
 import {
   type A2aMessage,
@@ -12,26 +14,8 @@ import {
   TERMINAL_STATES,
 } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { createFaultError } from './faults.ts';
 import { AgentTask, type TaskEvent, TaskStore } from './task.ts';
-
-/** `AgentCard` (§4.4.1), without the addresses, which only a server knows. */
-export interface AgentCard {
-  readonly name: string;
-  readonly description: string;
-  readonly version: string;
-  readonly capabilities: {
-    readonly streaming: boolean;
-    readonly pushNotifications: boolean;
-    readonly extensions?: readonly object[];
-  };
-  /** Proofs that a request must contain (§4.5), by the names that requirements use for them. */
-  readonly securitySchemes?: Readonly<Record<string, object>>;
-  readonly securityRequirements?: readonly object[];
-  readonly defaultInputModes: readonly string[];
-  readonly defaultOutputModes: readonly string[];
-  readonly skills: readonly object[];
-}
+import { Webhooks } from './webhooks.ts';
 
 interface ClosingAnswer {
   once(event: 'close', listener: () => void): unknown;
@@ -59,15 +43,15 @@ export class A2aAgent {
   readonly maxBodyBytes: number | undefined;
   readonly kept: KeptBytes | undefined;
   readonly #tasks: TaskStore;
-  readonly #push: PushConfigs;
+  readonly #webhooks: Webhooks;
 
-  constructor(card: AgentCard, work: AgentWork, sender: PushSender, limits: AgentLimits = {}) {
+  constructor(card: AgentCard, work: AgentWork, limits: AgentLimits = {}) {
     this.card = card;
     this.maxBodyBytes = limits.maxBodyBytes;
     this.#work = work;
     this.kept = limits.kept;
     this.#tasks = new TaskStore(limits.maxTasks, limits.kept);
-    this.#push = new PushConfigs(card.capabilities.pushNotifications, sender, limits);
+    this.#webhooks = new Webhooks(card.capabilities.pushNotifications, limits);
   }
 
   /** Answers a request that has one answer. `method` is the operation's name as JSON-RPC writes it. */
@@ -88,17 +72,17 @@ export class A2aAgent {
       }
       case 'CreateTaskPushNotificationConfig': {
         const config = parseParams(paramsSchemas.pushConfig, params);
-        return this.#push.add(this.#tasks.get(config.taskId), config);
+        return this.#webhooks.add(this.#tasks.get(config.taskId), config);
       }
       case 'GetTaskPushNotificationConfig': {
         const { taskId, id } = parseParams(paramsSchemas.pushConfigId, params);
-        return this.#push.get(this.#tasks.get(taskId), id);
+        return this.#webhooks.get(this.#tasks.get(taskId), id);
       }
       case 'ListTaskPushNotificationConfigs':
-        return this.#push.list(this.#tasks.get(parseParams(paramsSchemas.pushConfigs, params).taskId));
+        return this.#webhooks.list(this.#tasks.get(parseParams(paramsSchemas.pushConfigs, params).taskId));
       case 'DeleteTaskPushNotificationConfig': {
         const { taskId, id } = parseParams(paramsSchemas.pushConfigId, params);
-        return this.#push.remove(this.#tasks.get(taskId), id);
+        return this.#webhooks.remove(this.#tasks.get(taskId), id);
       }
       case 'GetExtendedAgentCard':
         throw createFaultError('unsupportedOperation', 'this agent has no extended card');
@@ -129,8 +113,10 @@ export class A2aAgent {
     return followTask({ task: task.view({}) }, events);
   }
 
+  /** Ends all tasks, and closes the connections to webhooks. */
   close(): void {
     this.#tasks.close();
+    this.#webhooks.close();
   }
 
   async #sendMessage(params: unknown): Promise<object> {
@@ -186,7 +172,7 @@ export class A2aAgent {
   }
 
   #configurePush(task: AgentTask, config: PushConfig | undefined): void {
-    if (config !== undefined) this.#push.add(task, { ...config, taskId: task.id });
+    if (config !== undefined) this.#webhooks.add(task, { ...config, taskId: task.id });
   }
 
   #checkMediaTypes({ parts }: A2aMessage): void {
@@ -232,97 +218,4 @@ async function* followTask(
   } finally {
     events.close();
   }
-}
-
-/** Delivers an event to a webhook. */
-export type PushSender = (config: PushConfig, event: TaskEvent) => Promise<void>;
-
-/** Maximum number of a task's webhooks. A client has one; a few may watch. */
-const MAX_CONFIGS_OF_TASK = 16;
-
-/** Webhooks that clients registered (§3.1.7 to §3.1.10). They end with the task. */
-class PushConfigs {
-  readonly #isSupported: boolean;
-  readonly #send: PushSender;
-  readonly #mayPush: UrlPolicy;
-  readonly #kept: KeptBytes | undefined;
-  readonly #configs = new WeakMap<AgentTask, Map<string, PushConfig>>();
-
-  constructor(
-    isSupported: boolean,
-    send: PushSender,
-    { mayPush = () => true, kept }: { readonly mayPush?: UrlPolicy; readonly kept?: KeptBytes },
-  ) {
-    this.#isSupported = isSupported;
-    this.#send = send;
-    this.#mayPush = mayPush;
-    this.#kept = kept;
-  }
-
-  add(task: AgentTask, config: PushConfig): PushConfig {
-    const configs = this.#of(task);
-    const url = parseForeignUrl(config.url);
-    if (url === undefined || !this.#mayPush(url))
-      throw createFaultError('invalidParams', `this agent does not call ${url?.host ?? 'such a URL'}`);
-    const id = config.id === undefined || config.id === '' ? randomUUID() : config.id;
-    const own = { ...config, id };
-    if (!configs.has(id) && configs.size === MAX_CONFIGS_OF_TASK)
-      throw createFaultError('invalidParams', `task ${task.id} has ${MAX_CONFIGS_OF_TASK} webhooks already`);
-    task.hold(own);
-    configs.set(id, own);
-    return withoutSecrets(own);
-  }
-
-  /** @throws MeshError with the fault `taskNotFound`, which A2A has for every missing object */
-  get(task: AgentTask, id: string): PushConfig {
-    const config = this.#of(task).get(id);
-    if (config === undefined)
-      throw createFaultError('taskNotFound', `task ${task.id} has no webhook ${id.slice(0, 64)}`);
-    return withoutSecrets(config);
-  }
-
-  list(task: AgentTask): object {
-    return { configs: [...this.#of(task).values()].map(withoutSecrets), nextPageToken: '' };
-  }
-
-  remove(task: AgentTask, id: string): object {
-    this.#of(task).delete(id);
-    return {};
-  }
-
-  #of(task: AgentTask): Map<string, PushConfig> {
-    if (!this.#isSupported) throw createFaultError('pushNotSupported', 'this agent calls no webhooks');
-    const known = this.#configs.get(task);
-    if (known !== undefined) return known;
-    const configs = new Map<string, PushConfig>();
-    this.#configs.set(task, configs);
-    this.#follow(task, configs);
-    return configs;
-  }
-
-  /**
-   * Sends events to webhooks one after the other. A failed delivery is not tried again: A2A attempts it once
-   * (§4.3.3). Events for which there is no room while the webhooks are slow are left out.
-   */
-  #follow(task: AgentTask, configs: ReadonlyMap<string, PushConfig>): void {
-    let sent = Promise.resolve();
-    const observe = (event: TaskEvent) => {
-      const to = [...configs.values()];
-      // Each delivery has its own text of the event.
-      const bytes = this.#kept === undefined ? 0 : estimateBytes(event) * (1 + to.length);
-      if (to.length > 0 && this.#kept?.take(bytes) !== false)
-        sent = sent.then(async () => {
-          await Promise.allSettled(to.map((config) => this.#send(config, event)));
-          this.#kept?.give(bytes);
-        });
-      if ('statusUpdate' in event && TERMINAL_STATES.has(event.statusUpdate.status.state))
-        task.observers.delete(observe);
-    };
-    task.observers.add(observe);
-  }
-}
-
-/** Returns what clients may see of a webhook: they share the list, and its secrets are of the client that named it. */
-function withoutSecrets({ id, taskId, url, authentication }: PushConfig): PushConfig {
-  return { id, taskId, url, authentication: authentication && { scheme: authentication.scheme } };
 }

@@ -4,6 +4,7 @@ import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import type { HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
+import { createFaultError } from '../../json-rpc.ts';
 import { EventQueue } from '../event-queue.ts';
 import {
   type A2aArtifact,
@@ -14,7 +15,6 @@ import {
   TERMINAL_STATES,
 } from '../model.ts';
 import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
-import { createFaultError } from './faults.ts';
 
 /** `Task` (§4.1.1) in its transmitted form. */
 interface TaskView {

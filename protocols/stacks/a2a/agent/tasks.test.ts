@@ -1,10 +1,12 @@
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { describe, expect, test, vi } from 'vitest';
+import { listenHttp, readBody, readPath } from '../../http/http-server.ts';
+import { testSettings } from '../../testing/settings.ts';
 import { EventQueue } from '../event-queue.ts';
 import type { A2aMessage } from '../model.ts';
 import { meshCard } from '../packets.ts';
 import type { AgentWork } from '../work.ts';
-import { A2aAgent, type PushSender } from './agent.ts';
+import { A2aAgent } from './agent.ts';
 import { AgentTask, TaskStore } from './task.ts';
 
 const message: A2aMessage = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
@@ -103,28 +105,30 @@ describe('webhooks of a task', () => {
   test('get its events in order, each of them, whatever becomes of the others, and hold no memory afterwards', async () => {
     const kept = new KeptBytes(100_000);
     const sent: string[] = [];
-    const send: PushSender = async ({ id }, event) => {
-      if (id === 'broken') throw new Error('refused');
-      await Promise.resolve();
-      sent.push(`${id} ${'statusUpdate' in event ? event.statusUpdate.status.state : 'task'}`);
-    };
+    const receiver = await listenHttp(async (request, response) => {
+      const id = readPath(request).slice(1);
+      const event = JSON.parse((await readBody(request)).toString());
+      if (id !== 'broken') sent.push(`${id} ${event.statusUpdate?.status.state ?? 'task'}`);
+      response.writeHead(id === 'broken' ? 500 : 204).end();
+    }, testSettings);
     const { promise: ready, resolve: go } = Promise.withResolvers<void>();
     const work: AgentWork = async (_request, emit) => {
       emit({ kind: 'status', state: 'TASK_STATE_WORKING' });
       await ready;
       emit({ kind: 'status', state: 'TASK_STATE_COMPLETED' });
     };
-    const agent = new A2aAgent(meshCard, work, send, { kept });
+    const agent = new A2aAgent(meshCard, work, { kept });
     const taskId = await startTask(agent);
-    for (const id of ['broken', 'whole']) await add(agent, { id, taskId, url });
+    for (const id of ['broken', 'whole']) await add(agent, { id, taskId, url: `${receiver.url}/${id}` });
     go();
     await vi.waitFor(() => expect(sent).toEqual(['whole TASK_STATE_COMPLETED']));
     agent.close();
     await vi.waitFor(() => expect(kept.kept).toBe(0));
+    await receiver.close();
   });
 
   test('are bounded, show no secret, and are only those that the policy allows', async () => {
-    const agent = new A2aAgent(meshCard, isDone, async () => undefined, {
+    const agent = new A2aAgent(meshCard, isDone, {
       mayPush: ({ port }) => port === '1',
     });
     const taskId = await startTask(agent);

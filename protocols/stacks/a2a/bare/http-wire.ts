@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readEvents } from '../../http/event-stream.ts';
 import type { HttpClient, HttpRequest } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
-import type { AgentInterface } from '../interfaces.ts';
+import type { AgentInterface } from '../card.ts';
 import { parseAnswer } from '../model.ts';
 import { legacy } from './legacy.ts';
 

@@ -4,8 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
-import type { A2aAgent } from '../agent/agent.ts';
-import type { AgentInterface } from '../interfaces.ts';
+import type { AgentCard, AgentInterface } from '../card.ts';
 import { isSettled } from '../model.ts';
 
 /**
@@ -234,7 +233,7 @@ function mapList(value: unknown, write: (item: unknown) => unknown): unknown {
  * Formats the agent card with the members of 1.0 and those that clients of 0.3 read. Readers ignore what they do not
  * know (§5.7), and the card for clients that state 1.0 is without it.
  */
-function formatCard({ card }: A2aAgent, supportedInterfaces: readonly AgentInterface[]): string {
+function formatCard(card: AgentCard, supportedInterfaces: readonly AgentInterface[]): string {
   const own = supportedInterfaces.filter(({ protocolVersion }) => isVersion(protocolVersion));
   return JSON.stringify({
     supportedInterfaces,

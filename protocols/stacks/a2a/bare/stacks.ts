@@ -3,10 +3,11 @@ import * as z from 'zod';
 import type { Stack, StackClient, StackSettings } from '../../contract/stack.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { CARD_PATH } from '../interfaces.ts';
+import { A2aAgent } from '../agent/agent.ts';
+import { CARD_PATH } from '../card.ts';
 import { parseAnswer } from '../model.ts';
 import { a2aTraits, createStackClient, createWork, meshCard } from '../packets.ts';
-import { createBareAgent, serveBareHttp } from './http-server.ts';
+import { serveBareHttp } from './http-server.ts';
 import { HttpWire, parseJsonBody } from './http-wire.ts';
 
 /** A2A over JSON-RPC without any package at either end. */
@@ -17,16 +18,8 @@ export const a2aJsonRpcBare: Stack = meterStack({
   implementation: 'bare',
   traits: a2aTraits,
   async serve(inbox, settings) {
-    const { agent, close } = createBareAgent(meshCard, createWork(inbox));
-    const server = await serveBareHttp(agent, settings);
-    return {
-      address: server.url,
-      port: server.port,
-      async close() {
-        close();
-        await server.close();
-      },
-    };
+    const server = await serveBareHttp(new A2aAgent(meshCard, createWork(inbox)), settings);
+    return { address: server.url, port: server.port, close: () => server.close() };
   },
   connect,
 });

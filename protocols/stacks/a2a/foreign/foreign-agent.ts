@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { HttpClient } from '../../http/http-client.ts';
 import { readBody } from '../../http/http-server.ts';
 import { findDialect, HttpWire, type Operation, parseJsonBody } from '../bare/http-wire.ts';
-import { CARD_PATH } from '../interfaces.ts';
+import { CARD_PATH } from '../card.ts';
 import { parseAnswer } from '../model.ts';
 import { AgentReply } from './agent-reply.ts';
 import { Doorbell } from './doorbell.ts';

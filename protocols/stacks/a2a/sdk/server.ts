@@ -11,8 +11,7 @@ import {
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import type { StackSettings } from '../../contract/stack.ts';
 import { type HttpServer, listenHttp } from '../../http/http-server.ts';
-import type { AgentCard } from '../agent/agent.ts';
-import { type AgentInterface, CARD_PATH, PATHS } from '../interfaces.ts';
+import { type AgentCard, type AgentInterface, CARD_PATH, PATHS } from '../card.ts';
 import { paramsSchemas, parseParams } from '../model.ts';
 import type { AgentWork, TaskState, WorkEvent } from '../work.ts';
 

@@ -15,7 +15,7 @@ import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
 import type { Stack, StackClient, StackSettings } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
-import { listInterfaces } from '../interfaces.ts';
+import { listInterfaces } from '../card.ts';
 import { a2aTraits, createStackClient, createWork, meshCard } from '../packets.ts';
 import { createSdkAgent, serveSdkHttp } from './server.ts';
 

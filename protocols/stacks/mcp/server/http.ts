@@ -3,10 +3,15 @@ import type { HeldBytes, KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts'
 import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import { writeEvent, writeLast } from '../../http/event-stream.ts';
 import { readRequestBody, writeJson } from '../../http/http-server.ts';
-import { createMcpError, toMcpFault } from './errors.ts';
+import {
+  buildErrorResponse,
+  createFaultError,
+  type RpcRequest,
+  readRequest,
+  toFault,
+} from '../../json-rpc.ts';
 import { checkRevision, isLegacy, type LegacySessions } from './legacy.ts';
-import { buildErrorResponse, type McpServer } from './mcp-server.ts';
-import { type McpRequest, readRequest } from './request.ts';
+import type { McpServer } from './mcp-server.ts';
 
 /**
  * Serves streamable HTTP (basic/transports): each message is a POST, answered by one JSON object, or by a
@@ -49,7 +54,7 @@ export async function serveMcpHttp(
     response.writeHead(405, { Allow: 'POST' }).end();
     return;
   }
-  let message: McpRequest | undefined;
+  let message: RpcRequest | undefined;
   let held: HeldBytes | undefined;
   const revision = readHeader(request, 'mcp-protocol-version');
   try {
@@ -83,7 +88,7 @@ export async function serveMcpHttp(
   } catch (error) {
     // In the earlier revisions 404 is a session's end, and other statuses are no answer to a request.
     const isOfLegacy = sessions !== undefined && message !== undefined && isLegacy(message, revision);
-    const status = isOfLegacy ? 200 : toMcpFault(error).httpStatus;
+    const status = isOfLegacy ? 200 : toFault(error).httpStatus;
     writeLast(response, status, JSON.stringify(buildErrorResponse(message?.id, error)));
   } finally {
     held?.release();
@@ -96,12 +101,12 @@ function readHeader({ headers }: IncomingMessage, name: string): string | undefi
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {
-  const answer = buildErrorResponse(undefined, createMcpError('invalidRequest', why));
+  const answer = buildErrorResponse(undefined, createFaultError('invalidRequest', why));
   writeJson(response, status, JSON.stringify(answer));
 }
 
 /** Checks the headers that repeat fields of the body for gateways; both must agree ("Server Validation"). */
-function checkHeaders({ headers }: IncomingMessage, { method, params }: McpRequest): void {
+function checkHeaders({ headers }: IncomingMessage, { method, params }: RpcRequest): void {
   const meta = Object(params?._meta);
   const expected = new Map<string, unknown>([
     ['MCP-Protocol-Version', meta['io.modelcontextprotocol/protocolVersion']],
@@ -112,7 +117,7 @@ function checkHeaders({ headers }: IncomingMessage, { method, params }: McpReque
   for (const [name, value] of expected) {
     const came = headers[name.toLowerCase()];
     if (typeof value === 'string' && decodeHeaderValue(String(came)) !== value)
-      throw createMcpError(
+      throw createFaultError(
         'headerMismatch',
         `${name}: the body says ${value.slice(0, 64)}, the header ${came}`,
       );

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { createFaultError, type RpcRequest } from '../../json-rpc.ts';
 import { MCP_REVISION } from '../revision.ts';
-import { createMcpError } from './errors.ts';
-import type { McpRequest } from './request.ts';
 
 /** Revisions before 2026-07-28: a client sends `initialize` first, and requests do not repeat the agreement. */
 const LEGACY_REVISIONS = ['2025-11-25', '2025-06-18'] as const;
@@ -14,7 +13,7 @@ const cancelledSchema = z.looseObject({ requestId: z.union([z.string(), z.number
  * Returns true for a request of an earlier revision, which does not name its own, unless a header's {@link
  * revision} says otherwise.
  */
-export function isLegacy(request: McpRequest, revision: string | undefined): boolean {
+export function isLegacy(request: RpcRequest, revision: string | undefined): boolean {
   if (revision !== undefined && !LEGACY_REVISIONS.some((known) => known === revision)) return false;
   return request.method === 'initialize' || !namesRevision(request);
 }
@@ -25,16 +24,16 @@ export function isLegacy(request: McpRequest, revision: string | undefined): boo
  *
  * @throws MeshError with the fault `unknownRevision`
  */
-export function checkRevision(request: McpRequest, revision: string): void {
+export function checkRevision(request: RpcRequest, revision: string): void {
   if (revision === MCP_REVISION || isLegacy(request, revision) || namesRevision(request)) return;
   const supported = LEGACY_REVISIONS.join(', ');
-  throw createMcpError(
+  throw createFaultError(
     'unknownRevision',
     `Bad Request: Unsupported protocol version: ${revision.slice(0, 32)} (supported versions: ${supported})`,
   );
 }
 
-function namesRevision({ params }: McpRequest): boolean {
+function namesRevision({ params }: RpcRequest): boolean {
   return 'io.modelcontextprotocol/protocolVersion' in Object(params?._meta);
 }
 
@@ -64,7 +63,7 @@ export class OpenCalls {
   }
 
   /** Takes a notification, which may cancel a call. */
-  notify({ method, params }: McpRequest): void {
+  notify({ method, params }: RpcRequest): void {
     if (method !== 'notifications/cancelled') return;
     const { success, data } = cancelledSchema.safeParse(params);
     if (success) this.#calls.get(data.requestId)?.abort();
@@ -94,7 +93,7 @@ export class LegacySessions {
     const [silent] = [...this.#sessions].find(([, calls]) => !calls.hasOpen) ?? [];
     if (this.#sessions.size >= MAX_SESSIONS) {
       if (silent === undefined)
-        throw createMcpError('busy', `all ${MAX_SESSIONS} sessions wait for answers: try again later`);
+        throw createFaultError('busy', `all ${MAX_SESSIONS} sessions wait for answers: try again later`);
       this.close(silent);
     }
     this.#sessions.set(id, new OpenCalls());

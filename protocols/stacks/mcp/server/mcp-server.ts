@@ -1,11 +1,9 @@
-import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
+import { createFaultError, type RpcRequest } from '../../json-rpc.ts';
 import { MCP_REVISION } from '../revision.ts';
 import { describeTool, type McpTool } from '../tools.ts';
-import { createMcpError, toMcpFault } from './errors.ts';
 import { chooseRevision, isLegacy } from './legacy.ts';
-import type { McpRequest } from './request.ts';
 
 const META = 'io.modelcontextprotocol';
 
@@ -74,7 +72,7 @@ export class McpServer {
    * @param revision the client's revision, if the transport states it
    */
   async handle(
-    request: McpRequest,
+    request: RpcRequest,
     notify: (notification: object) => Promise<void>,
     signal: AbortSignal,
     revision?: string,
@@ -123,7 +121,7 @@ export class McpServer {
     const { progressToken, ...meta } = parseParams(metaSchema, params._meta, '_meta');
     const requested = String(meta[`${META}/protocolVersion`]);
     if (requested !== MCP_REVISION)
-      throw createMcpError(
+      throw createFaultError(
         'wrongRevision',
         `expected revision ${MCP_REVISION}, received ${requested.slice(0, 32)}`,
         { requested, supported: [MCP_REVISION] },
@@ -148,13 +146,13 @@ export class McpServer {
   #own(method: string, params: object): Promise<object> {
     const own = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
     if (own === undefined)
-      throw createMcpError('methodNotFound', `no method ${JSON.stringify(method.slice(0, 64))}`);
+      throw createFaultError('methodNotFound', `no method ${JSON.stringify(method.slice(0, 64))}`);
     return own(Object(params));
   }
 
   #list(params: object): object {
     if (parseParams(pageSchema, params, 'params').cursor !== undefined)
-      throw createMcpError('invalidParams', 'there is one page of tools');
+      throw createFaultError('invalidParams', 'there is one page of tools');
     return { tools: this.#listed };
   }
 
@@ -167,7 +165,7 @@ export class McpServer {
     const { name, arguments: args = {} } = parseParams(callSchema, params, 'params');
     const tool = this.#tools.get(name);
     if (tool === undefined)
-      throw createMcpError('invalidParams', `no tool ${JSON.stringify(name.slice(0, 64))}`);
+      throw createFaultError('invalidParams', `no tool ${JSON.stringify(name.slice(0, 64))}`);
     const progress = async (done: number, total?: number, message?: string) => {
       if (progressToken === undefined) return;
       const said = { progressToken, progress: done, total, message };
@@ -177,14 +175,8 @@ export class McpServer {
   }
 }
 
-/** Builds the response that reports an error. */
-export function buildErrorResponse(id: McpRequest['id'], error: unknown): object {
-  const { code, data } = toMcpFault(error);
-  return { jsonrpc: '2.0', id: id ?? null, error: { code, message: toErrorMessage(error), data } };
-}
-
 function parseParams<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { success, data, error } = schema.safeParse(value);
-  if (!success) throw createMcpError('invalidParams', `${what}: ${formatIssues(error)}`);
+  if (!success) throw createFaultError('invalidParams', `${what}: ${formatIssues(error)}`);
   return data;
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import { buildErrorResponse, type RpcRequest, readRequest } from '../../json-rpc.ts';
 import { OpenCalls } from '../server/legacy.ts';
-import { buildErrorResponse, type McpServer } from '../server/mcp-server.ts';
-import { type McpRequest, readRequest } from '../server/request.ts';
+import type { McpServer } from '../server/mcp-server.ts';
 import { readJsonLines } from './lines.ts';
 
 /**
@@ -28,7 +28,7 @@ async function answer(
   write: (message: object) => void,
   calls: OpenCalls,
 ): Promise<void> {
-  let id: McpRequest['id'];
+  let id: RpcRequest['id'];
   try {
     const request = readRequest(line);
     id = request.id;

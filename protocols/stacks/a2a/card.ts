@@ -1,3 +1,21 @@
+/** `AgentCard` (§4.4.1), without the addresses, which only a server knows. */
+export interface AgentCard {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly capabilities: {
+    readonly streaming: boolean;
+    readonly pushNotifications: boolean;
+    readonly extensions?: readonly object[];
+  };
+  /** Proofs that a request must contain (§4.5), by the names that requirements use for them. */
+  readonly securitySchemes?: Readonly<Record<string, object>>;
+  readonly securityRequirements?: readonly object[];
+  readonly defaultInputModes: readonly string[];
+  readonly defaultOutputModes: readonly string[];
+  readonly skills: readonly object[];
+}
+
 /** `AgentInterface` (§4.4.6): the address of one of an agent's transports. */
 export interface AgentInterface {
   readonly url: string;
