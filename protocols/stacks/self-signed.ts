@@ -3,12 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-
-interface Certificate {
-  /** Certificate in PEM. */
-  readonly cert: string;
-  readonly key: string;
-}
+import type { TlsIdentity } from './contract/stack.ts';
 
 /** Maximum time for `openssl`; making a key on P-256 takes milliseconds. */
 const OPENSSL_TIMEOUT_MS = 10_000;
@@ -18,7 +13,7 @@ const OPENSSL_TIMEOUT_MS = 10_000;
  * cannot make one. Both are on disk, readable by the user alone, until this returns. Returns null if the
  * command is missing or does not know the options.
  */
-export async function createSelfSigned(): Promise<Certificate | null> {
+export async function createSelfSigned(): Promise<TlsIdentity | null> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'gaia-mesh-tls-'));
   const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
   const args = [

@@ -90,7 +90,7 @@ const SETTING_FACTORS: Readonly<Record<string, SettingFactor>> = {
     expected: `bytes from ${SIZE_RANGE[0]} to ${SIZE_RANGE[1]}`,
     set: (level) => parseWhole(level, SIZE_RANGE, (size) => ({ size })),
     unsupportedReason: ({ traits: { largestMessageBytes } }, level) =>
-      largestMessageBytes !== null && Number(level) * 2 + 4096 > largestMessageBytes
+      Number(level) * 2 + 4096 > (largestMessageBytes ?? Number.POSITIVE_INFINITY)
         ? `it takes messages of at most ${largestMessageBytes} bytes`
         : undefined,
   },

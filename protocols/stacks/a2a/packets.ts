@@ -11,27 +11,18 @@ import {
   buildStreamResponse,
   MESH_EXTENSION,
 } from '@gaia-mesh/protocols/a2a/message.ts';
-import type { Inbox, StackClient, StackTraits } from '../contract/stack.ts';
+import type { Inbox, StackClient } from '../contract/stack.ts';
 import type { AgentCard } from './card.ts';
 import { type A2aArtifact, type A2aMessage, parseAnswer, streamResponseSchema } from './model.ts';
 import { type AgentWork, createTextMessage } from './work.ts';
 
 /**
  * This module puts packets into A2A's own messages, the same for every transport and implementation. A
- * request is the message of `SendMessage`; an answer is an artifact of the task that the server makes for it.
+ * request is the message of `SendMessage`; an answer is an artifact of the task that the server makes for it. A
+ * task answers every message, so a sender always knows that it arrived.
  * Both look as the adapter `a2a` writes them, except that `reply_to` always is in the extension, because
  * request numbers belong to the transport.
  */
-
-/**
- * Traits of A2A: a task answers every message, so a sender always knows that it arrived; a reply is an
- * artifact of that task.
- */
-export const a2aTraits: StackTraits = {
-  oneWay: 'acknowledged',
-  hasTls: true,
-  largestMessageBytes: null,
-};
 
 /** The card of an agent that receives packets. */
 export const meshCard: AgentCard = {

@@ -56,8 +56,8 @@ export interface StackTraits {
   readonly hasTls: boolean;
   /** Settings of connections that its implementation decides by itself; absent if it takes all of them. */
   readonly fixed?: readonly ('connections' | 'keepAliveMs')[] | undefined;
-  /** Bytes of the largest message that its implementation takes by default; null if it states none. */
-  readonly largestMessageBytes: number | null;
+  /** Bytes of the largest message that its implementation takes; absent if it takes those of the mesh's largest frame. */
+  readonly largestMessageBytes?: number | undefined;
   /** Nested levels that its implementation takes in a payload; absent if it takes as many as a packet may have. */
   readonly deepestPayload?: number | undefined;
   /** True if its implementation makes nothing of empty lists in payloads. */
@@ -92,6 +92,7 @@ export interface StackSettings {
  */
 export const SESSION_TIMEOUT_MS = 10_000;
 
+/** A certificate and its key, in PEM. */
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;

@@ -59,8 +59,8 @@ async function checkRoundTrips(
   settings: Partial<StackSettings>,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const most = Math.min(mostBytes, (stack.traits.largestMessageBytes ?? mostBytes) / MAX_GROWTH);
   const { deepestPayload: deepest = Number.POSITIVE_INFINITY, losesEmptyLists = false } = stack.traits;
+  const most = Math.min(mostBytes, limitMessageBytes(stack) / MAX_GROWTH);
   const packets = contractSamples
     .map(({ packet }) => packet)
     .filter((packet) => JSON.stringify(packet).length < most && measureDepth(packet.payload) <= deepest)
@@ -78,6 +78,10 @@ async function checkRoundTrips(
     }
   });
   assert.deepEqual(received, [], 'a packet arrived more than once');
+}
+
+function limitMessageBytes({ traits }: Stack): number {
+  return traits.largestMessageBytes ?? Number.POSITIVE_INFINITY;
 }
 
 function measureDepth(value: unknown): number {
@@ -265,8 +269,7 @@ const LARGE_LENGTH = 5 * 1024 * 1024;
 
 /** Checks that a message is carried that is large for a protocol's library, and small for the mesh. */
 async function checkLarge(stack: Stack): Promise<void> {
-  const { largestMessageBytes: most } = stack.traits;
-  if (most !== null && most < MAX_GROWTH * LARGE_LENGTH) return;
+  if (limitMessageBytes(stack) < MAX_GROWTH * LARGE_LENGTH) return;
   const packet = createSizedPacket(LARGE_LENGTH);
   await withPair(
     stack,

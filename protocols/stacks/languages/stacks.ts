@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { a2aTraits, meshCard } from '../a2a/packets.ts';
+import { meshCard } from '../a2a/packets.ts';
 import type { Stack } from '../contract/stack.ts';
 import { MCP_PATH } from '../mcp/revision.ts';
-import { createPacketTool, describeTool, mcpHttpTraits } from '../mcp/tools.ts';
+import { createPacketTool, describeTool } from '../mcp/tools.ts';
 import type { Language } from './installation.ts';
 import { createLanguageStack } from './language-stack.ts';
 
@@ -24,7 +24,7 @@ export function createSdkStack(
     modules: { python: findModule(`../a2a/python/${file}.py`), go: name },
     describe: () => ({ card: meshCard }),
     traits: {
-      ...a2aTraits,
+      oneWay: 'acknowledged' as const,
       hasTls: false,
       deepestPayload: DEEPEST_PAYLOAD,
       // The task store of a2a-go 2.2 copies by `gob`, which knows no difference between none and empty.
@@ -36,7 +36,7 @@ export function createSdkStack(
     protocol: 'mcp',
     modules: { python: findModule(`../mcp/python/${file}.py`), go: name },
     describe: () => ({ tool: describeTool(createPacketTool(async () => [])) }),
-    traits: { ...mcpHttpTraits, hasTls: false },
+    traits: { oneWay: 'acknowledged' as const, hasTls: false },
     addressOf: (port: number) => `http://127.0.0.1:${port}${MCP_PATH}`,
   };
   switch (name) {

@@ -1,14 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, type Packet, parsePacket, shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import type { Inbox, StackClient, StackTraits } from '../contract/stack.ts';
-
-/** Traits of MCP: a call has a result, which holds the replies. */
-export const mcpHttpTraits: StackTraits = {
-  oneWay: 'acknowledged',
-  hasTls: true,
-  largestMessageBytes: null,
-};
+import type { Inbox, StackClient } from '../contract/stack.ts';
 
 /** The mesh's one tool: it takes a packet. */
 const PACKET_TOOL = 'mesh.packet';

@@ -9,7 +9,6 @@ import { fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSelfSigned } from '../self-signed.ts';
-import { plainTraits } from '../testing/plain-traits.ts';
 import { testSettings as settings } from '../testing/settings.ts';
 import { meterStack } from './metered.ts';
 import { watchWires } from './watch-wires.ts';
@@ -202,7 +201,7 @@ test('a stack is not charged what its inbox does', async () => {
     protocol: 'json',
     transport: 'http1',
     implementation: 'bare',
-    traits: plainTraits,
+    traits: { oneWay: 'acknowledged', hasTls: false },
     async serve(inbox) {
       await inbox(fullPacket, new AbortController().signal);
       return { address: '', close: async () => undefined };

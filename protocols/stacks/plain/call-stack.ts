@@ -1,7 +1,6 @@
-import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { HUB_ID, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { json } from '@gaia-mesh/protocols/json.ts';
-import type { Stack, StackServer, StackSettings, StackTraits } from '../contract/stack.ts';
+import type { Stack, StackServer, StackSettings } from '../contract/stack.ts';
 import { meterStack } from '../meter/metered.ts';
 
 /** A transport of calls, which carries a body to a server and another one back. It knows nothing of packets. */
@@ -20,13 +19,6 @@ interface Caller {
   close(): void;
 }
 
-/** Traits of packets in calls, without an agent protocol: the answer ends the exchange. */
-const callTraits: StackTraits = {
-  oneWay: 'acknowledged',
-  hasTls: true,
-  largestMessageBytes: MAX_FRAME_BYTES,
-};
-
 /** Creates a stack of calls. The body of a call is a packet as JSON; that of the answer has its answers, one a line. */
 export function callStack({ listen, dial, ...own }: CallTransport): Stack {
   const name = `json/${own.transport}`;
@@ -34,7 +26,7 @@ export function callStack({ listen, dial, ...own }: CallTransport): Stack {
     ...own,
     name,
     protocol: 'json',
-    traits: callTraits,
+    traits: { oneWay: 'acknowledged', hasTls: true },
     serve: (inbox, settings) =>
       listen(async (body, signal) => {
         const packets = await inbox(codec.decode(body), signal);

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Codec, Membership, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import {
   HUB_ID,
   type JsonValue,
@@ -71,11 +70,7 @@ export function createStreamStack({
     ...own,
     name,
     protocol: adapter.name,
-    traits: {
-      oneWay: 'silent',
-      hasTls,
-      largestMessageBytes: MAX_FRAME_BYTES,
-    },
+    traits: { oneWay: 'silent', hasTls },
     serve: (inbox, settings, meter) =>
       listen((stream) => answerPackets(stream, inbox, createCoder(adapter)), settings, meter),
     async connect(address, settings, meter) {

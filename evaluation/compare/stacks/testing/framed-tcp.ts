@@ -2,7 +2,6 @@ import net from 'node:net';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Inbox, Stack } from '@gaia-mesh/stacks/contract/stack.ts';
 import type { DirectionBytes, WireBytes } from '@gaia-mesh/stacks/contract/wire-sum.ts';
-import { plainTraits } from '@gaia-mesh/stacks/testing/plain-traits.ts';
 
 /** A minimal stack, as a user might write one: JSON behind a length, on one TCP connection. */
 export const framedTcp: Stack = {
@@ -10,7 +9,7 @@ export const framedTcp: Stack = {
   protocol: 'json',
   transport: 'tcp',
   implementation: 'bare',
-  traits: plainTraits,
+  traits: { oneWay: 'acknowledged', hasTls: false },
   async serve(inbox: Inbox) {
     const framed = new Set<Framed>();
     const signal = new AbortController().signal;

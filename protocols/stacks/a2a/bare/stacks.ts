@@ -6,7 +6,7 @@ import { meterStack } from '../../meter/metered.ts';
 import { A2aAgent } from '../agent/agent.ts';
 import { CARD_PATH } from '../card.ts';
 import { parseAnswer } from '../model.ts';
-import { a2aTraits, createStackClient, createWork, meshCard } from '../packets.ts';
+import { createStackClient, createWork, meshCard } from '../packets.ts';
 import { serveBareHttp } from './http-server.ts';
 import { HttpWire, parseJsonBody } from './http-wire.ts';
 
@@ -16,7 +16,7 @@ export const a2aJsonRpcBare: Stack = meterStack({
   protocol: 'a2a',
   transport: 'http1',
   implementation: 'bare',
-  traits: a2aTraits,
+  traits: { oneWay: 'acknowledged', hasTls: true },
   async serve(inbox, settings) {
     const server = await serveBareHttp(new A2aAgent(meshCard, createWork(inbox)), settings);
     return { address: server.url, port: server.port, close: () => server.close() };

@@ -3,13 +3,12 @@ import { ClientFactory, type TransportFactory } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
-import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
 import { type ChannelCredentials, Client } from '@grpc/grpc-js';
 import type { Inbox, Stack, StackClient, StackServer, StackSettings } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { createGrpcCredentials, GRPC_OPTIONS, serveGrpc } from '../../plain/grpc.ts';
-import { a2aTraits, createWork, meshCard } from '../packets.ts';
+import { createWork, meshCard } from '../packets.ts';
 import { createSdkAgent } from './server.ts';
 import { createSdkClient } from './stacks.ts';
 
@@ -23,11 +22,7 @@ export const a2aGrpcSdk: Stack = meterStack({
   protocol: 'a2a',
   transport: 'grpc',
   implementation: 'sdk',
-  traits: {
-    ...a2aTraits,
-    largestMessageBytes: MAX_FRAME_BYTES,
-    fixed: ['connections', 'keepAliveMs'],
-  },
+  traits: { oneWay: 'acknowledged', hasTls: true, fixed: ['connections', 'keepAliveMs'] },
   serve,
   connect,
 });

@@ -16,7 +16,7 @@ import type { Stack, StackClient, StackSettings } from '../../contract/stack.ts'
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { listInterfaces } from '../card.ts';
-import { a2aTraits, createStackClient, createWork, meshCard } from '../packets.ts';
+import { createStackClient, createWork, meshCard } from '../packets.ts';
 import { createSdkAgent, serveSdkHttp } from './server.ts';
 
 /** A2A over HTTP with its own SDK at both ends, on express and undici. */
@@ -44,7 +44,7 @@ function createSdkHttp(
     protocol: 'a2a',
     transport: 'http1',
     implementation: 'sdk',
-    traits: a2aTraits,
+    traits: { oneWay: 'acknowledged', hasTls: true },
     async serve(inbox, settings) {
       const agent = createSdkAgent(meshCard, createWork(inbox));
       const server = await serveSdkHttp(agent, settings);

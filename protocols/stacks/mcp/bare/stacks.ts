@@ -9,7 +9,7 @@ import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH, MCP_REVISION } from '../revision.ts';
 import { serveMcpHttp } from '../server/http.ts';
 import { McpServer } from '../server/mcp-server.ts';
-import { createPacketTool, mcpHttpTraits } from '../tools.ts';
+import { createPacketTool } from '../tools.ts';
 import { connectBare, type McpCaller } from './client.ts';
 
 /** MCP over streamable HTTP without any package at either end. */
@@ -18,7 +18,7 @@ export const mcpHttpBare: Stack = meterStack({
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'bare',
-  traits: mcpHttpTraits,
+  traits: { oneWay: 'acknowledged', hasTls: true },
   async serve(inbox, settings) {
     const mcp = new McpServer({ tools: [createPacketTool(inbox)] });
     const server = await listenHttp((request, response) => {

@@ -3,7 +3,7 @@ import type { Stack } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { MCP_PATH } from '../revision.ts';
-import { createPacketTool, mcpHttpTraits } from '../tools.ts';
+import { createPacketTool } from '../tools.ts';
 import { connectSdk } from './client.ts';
 import { createSdkServer, serveSdkHttp } from './server.ts';
 
@@ -13,7 +13,7 @@ export const mcpHttpSdk: Stack = meterStack({
   protocol: 'mcp',
   transport: 'http1',
   implementation: 'sdk',
-  traits: mcpHttpTraits,
+  traits: { oneWay: 'acknowledged', hasTls: true },
   async serve(inbox, settings) {
     const tools = [createPacketTool(inbox)];
     const server = await serveSdkHttp(() => createSdkServer(tools), settings);

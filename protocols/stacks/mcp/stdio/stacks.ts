@@ -9,19 +9,20 @@ import * as z from 'zod';
 import type { Inbox, Stack, StackServer } from '../../contract/stack.ts';
 import { meterStack } from '../../meter/metered.ts';
 import { connectBare, type McpCaller } from '../bare/client.ts';
-import { mcpHttpTraits } from '../tools.ts';
 import { readJsonLines } from './lines.ts';
 import { serveInChildren } from './served-child.ts';
 
-const mcpStdioTraits = { ...mcpHttpTraits, hasTls: false };
-
-const common = { name: 'mcp/stdio', protocol: 'mcp', transport: 'stdio' } as const;
+const common = {
+  name: 'mcp/stdio',
+  protocol: 'mcp',
+  transport: 'stdio',
+  traits: { oneWay: 'acknowledged', hasTls: false },
+} as const;
 
 /** MCP over the pipes of a child, without any package at either end. */
 export const mcpStdioBare: Stack = meterStack({
   ...common,
   implementation: 'bare',
-  traits: mcpStdioTraits,
   serve: (inbox) => serveOwnChildren('bare', inbox),
   connect: async (address, settings) => connectBare(await startStdioCaller(address), settings),
 });
@@ -36,7 +37,6 @@ export async function loadMcpStdioSdk(): Promise<Stack> {
   return meterStack({
     ...common,
     implementation: 'sdk',
-    traits: mcpStdioTraits,
     serve: (inbox) => serveOwnChildren('sdk', inbox),
     connect(address, settings) {
       const command = commandSchema.parse(JSON.parse(address));
