@@ -5,14 +5,10 @@ import { promisify } from 'node:util';
 import { EXIT } from '@gaia-mesh/cli/command-line/exit-code.ts';
 import { handleInterrupt } from '@gaia-mesh/cli/command-line/interruptible.ts';
 import { useTemporaryFolder } from '@gaia-mesh/cli/command-line/temporary-folder.ts';
-import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
-import { TaskLog } from '@gaia-mesh/core/run/task-log.ts';
 import { codeFolder } from '@gaia-mesh/core/system/package-root.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import { guard } from '@gaia-mesh/core/system/process/guard.ts';
-import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
 
 /** Ends measurements in order on Ctrl-C: one controller for all of them, created with the first. */
 let interruption: AbortController | undefined;
@@ -124,30 +120,6 @@ export async function runCommand(
   if (code !== EXIT.done && !(mayFail && code === EXIT.failed))
     throw new Error(`${named} ended with exit code ${code}: ${stderr}`);
   return stdout;
-}
-
-/** Lists all questions about all documents that ship with the project. */
-export function listShippedQuestions(): Task[] {
-  return listShippedTasks().flatMap(
-    (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
-  );
-}
-
-/**
- * Writes a file for `--tasks` with `questions`, repeated if there are fewer than `count`.
- *
- * @returns its path
- */
-export function writeTasks(folder: string, questions: readonly Task[], count = questions.length): string {
-  const file = path.join(folder, 'lab-tasks.jsonl');
-  const log = new TaskLog(file);
-  for (let i = 0; i < count; i++) {
-    const task = questions[i % questions.length];
-    const taskId = `task-${String(i).padStart(4, '0')}`;
-    if (task !== undefined) log.add(count === questions.length ? task : { ...task, taskId });
-  }
-  log.close();
-  return file;
 }
 
 /** Characters at the beginning of a hub's log, where its agents come up. */

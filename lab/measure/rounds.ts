@@ -1,8 +1,7 @@
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { computeMedian } from '@gaia-mesh/evaluation/statistics/inference/quantile.ts';
-import { compareNestedSamples, type SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { count, formatDecimals } from '@gaia-mesh/evaluation/terminal/table.ts';
+import { count } from '@gaia-mesh/evaluation/terminal/table.ts';
 
 interface Rounds {
   readonly rounds: number;
@@ -72,20 +71,6 @@ export function estimateText(estimate: Estimate | undefined, unit = ''): string 
   const { median: middle, low, high } = estimate;
   const text = `${formatDigits(middle)}${unit && ` ${unit}`}`;
   return low === high ? text : `${text} (${formatDigits(low)}–${formatDigits(high)})`;
-}
-
-/** Compares two targets by their rounds; above 1, the other takes longer than the baseline. */
-export function compareRounds(baseline: readonly number[], other: readonly number[]): SampleComparison {
-  const toSamples = (values: readonly number[]) => values.map((value) => [value]);
-  return compareNestedSamples(toSamples(baseline), toSamples(other), 1);
-}
-
-/** Formats a ratio within rounds with its 95 % interval: `1.57 (1.25–1.91)`. */
-export function formatRatio({ ratio, low, high }: Pick<SampleComparison, 'ratio' | 'low' | 'high'>): string {
-  const interval = Number.isFinite(high)
-    ? `${formatDecimals(low, 2)}–${formatDecimals(high, 2)}`
-    : 'too few rounds for an interval';
-  return `${formatDecimals(ratio, 2)} (${interval})`;
 }
 
 /** Formats a number with three significant digits, or as a whole number from 100. */
