@@ -1,7 +1,7 @@
 import { type Forest, LEAF } from '@gaia-mesh/reader/trees.ts';
 
 /** Training rows. Rows of one question are neighbours: group g owns rows starts[g] to starts[g + 1]. */
-export type RankingRows = {
+type RankingRows = {
   /** One array per row, all of the same length. */
   features: readonly ArrayLike<number>[];
   /** Share of the probability that each row should get; a group without any is skipped. */
@@ -11,7 +11,7 @@ export type RankingRows = {
   base?: Float64Array;
 };
 
-export type TreeOptions = {
+type TreeOptions = {
   trees: number;
   leaves: number;
   rate: number;

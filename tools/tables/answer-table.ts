@@ -7,7 +7,7 @@ import { readTableModel, type TableModel } from './table-model.ts';
 import { splitWords } from './words.ts';
 
 /** Programs in factors: the input of scoring and of training. */
-export interface FactoredPrograms {
+interface FactoredPrograms {
   /** Features of each factor. */
   readonly features: readonly Int32Array[];
   /** Factors of program `i`: `factors[starts[i]]` up to `factors[starts[i + 1]]`. */
