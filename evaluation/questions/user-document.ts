@@ -4,7 +4,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { openUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { detectFileKind } from '@gaia-mesh/tools/files/file-kind.ts';
-import { loadFile } from '@gaia-mesh/tools/files/load-file.ts';
+import { loadFile } from '@gaia-mesh/tools/files/loaded-file.ts';
 import { readConfined } from '@gaia-mesh/tools/files/read-confined.ts';
 import { readExtension } from '@gaia-mesh/tools/files/reading/readers.ts';
 import { type Reading, stripFileLine } from '@gaia-mesh/tools/files/reading/reading.ts';

@@ -2,7 +2,7 @@ import { JOB_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 import type { DataTool } from '../data-tool.ts';
-import { loadTaskFile } from './load-file.ts';
+import { loadTaskFile } from './find-file.ts';
 import { readConfined } from './read-confined.ts';
 import { isWebPage, type Reading } from './reading/reading.ts';
 import { reportText } from './text-report.ts';

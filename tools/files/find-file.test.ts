@@ -4,22 +4,27 @@ import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findFile, findFileTool } from './find-file.ts';
-import { loadTaskFile } from './load-file.ts';
+import type { DataToolContext } from '../data-tool.ts';
+import { findFileTool, loadTaskFile } from './find-file.ts';
 import { taskPlace } from './testing/task-place.ts';
 
-describe('findFile', () => {
+async function findFile(place: DataToolContext, name: string) {
+  const { data } = await findFileTool.run({ name }, place);
+  return data;
+}
+
+describe('find_file', () => {
   test('looks in the folder of the task, then in downloads/ (RA-45, C-33)', async () => {
     const place = taskPlace({ 'a.txt': 'own', 'downloads/a.txt': 'fetched', 'downloads/b.txt': 'fetched' });
     expect(await findFile(place, 'a.txt')).toEqual({
       path: path.join(place.files, 'a.txt'),
       name: './a.txt',
-      isThere: true,
+      is_there: true,
     });
     expect(await findFile(place, 'b.txt')).toEqual({
       path: path.join(place.files, 'downloads/b.txt'),
       name: 'downloads/b.txt',
-      isThere: true,
+      is_there: true,
     });
   });
 
@@ -28,7 +33,7 @@ describe('findFile', () => {
     async (name) => {
       const place = taskPlace({ 'a.txt': '' });
       writeFileSync(path.join(place.workspace, name), 'the packets of other questions');
-      expect(await findFile(place, name)).toMatchObject({ isThere: false });
+      expect(await findFile(place, name)).toMatchObject({ is_there: false });
     },
   );
 
@@ -56,12 +61,12 @@ describe('findFile', () => {
     writeFileSync(path.join(place.workspace, 'notes.md'), '');
     writeFileSync(path.join(place.workspace, 'a.txt'), '');
     if (expected === undefined) await expect(findFile(place, name)).rejects.toThrow('leads out');
-    else expect(await findFile(place, name)).toMatchObject({ name: expected, isThere: true });
+    else expect(await findFile(place, name)).toMatchObject({ name: expected, is_there: true });
   });
 
   test('an exact name goes before a similar one (RA-45)', async () => {
     const place = taskPlace({ 'A.txt': '', 'downloads/a.txt': '' });
-    expect((await findFile(place, 'a.txt')).name).toBe('downloads/a.txt');
+    expect((await findFile(place, 'a.txt'))?.name).toBe('downloads/a.txt');
   });
 
   test('what is nowhere would be in downloads/ (RA-45)', async () => {
@@ -69,7 +74,7 @@ describe('findFile', () => {
     expect(await findFile(place, 'none.csv')).toEqual({
       path: path.join(place.files, 'downloads/none.csv'),
       name: 'downloads/none.csv',
-      isThere: false,
+      is_there: false,
     });
     const { text, data } = await findFileTool.run({ name: 'none.csv' }, place);
     expect(text).toBe(
@@ -137,7 +142,7 @@ describe('no name leads outside (RA-52)', () => {
     link('itself', 'itself');
     link('missing', 'nowhere');
     link('../../secret.txt', 'downloads/fetched');
-    expect((await findFile(place, 'inside')).path).toBe(path.join(place.files, 'a.txt'));
+    expect((await findFile(place, 'inside'))?.path).toBe(path.join(place.files, 'a.txt'));
     for (const name of [
       'relative',
       'absolute',
@@ -150,9 +155,9 @@ describe('no name leads outside (RA-52)', () => {
       await expect(findFile(place, name), name).rejects.toThrow('link to something outside');
     }
     await expect(findFile(place, 'itself')).rejects.toMatchObject({ code: 'tool' });
-    expect((await findFile(place, 'nowhere')).isThere).toBe(false);
+    expect((await findFile(place, 'nowhere'))?.is_there).toBe(false);
     // A name that is only similar to a link finds nothing either.
-    expect((await findFile(place, 'RELATIVE')).isThere).toBe(false);
+    expect((await findFile(place, 'RELATIVE'))?.is_there).toBe(false);
   });
 
   test('downloads/ that is itself a link to elsewhere is not looked into', async () => {
@@ -161,7 +166,7 @@ describe('no name leads outside (RA-52)', () => {
     writeFileSync(path.join(place.outside, 'elsewhere', 'secret.txt'), 'secret');
     symlinkSync('../elsewhere', path.join(place.files, 'downloads'));
     await expect(findFile(place, 'secret.txt')).rejects.toThrow('link to something outside');
-    expect((await findFile(place, 'SECRET.txt')).isThere).toBe(false);
+    expect((await findFile(place, 'SECRET.txt'))?.is_there).toBe(false);
   });
 
   test('pipes are refused and not waited for', async ({ skip }) => {

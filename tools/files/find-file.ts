@@ -5,6 +5,7 @@ import { explainFileFault, MeshError, readSystemCode } from '@gaia-mesh/core/con
 import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../data-tool.ts';
+import { type LoadedFile, loadFile, quoteFileName } from './loaded-file.ts';
 
 /** The file that a name leads to. */
 interface FoundFile {
@@ -25,7 +26,7 @@ interface FoundFile {
 const OWN_RECORDS = /(^|\/)(\.[^/]*|[^/]*\.log|memory\.json|[^/]*\.jsonl)(\.part)?$/i;
 const isOwnRecord = (relative: string) => OWN_RECORDS.test(relative) && !relative.includes('/');
 
-export type FileContext = Pick<DataToolContext, 'files' | 'workspace'>;
+type FileContext = Pick<DataToolContext, 'files' | 'workspace'>;
 
 /** Maximum length of a name; file systems allow 255 bytes between two slashes. */
 const MAX_NAME_CHARACTERS = 1024;
@@ -77,7 +78,7 @@ export const listFiles: DataTool<z.infer<typeof noArguments>> = {
  *
  * @throws MeshError `tool` for a name that leads outside, and for anything but a regular file
  */
-export async function findFile(context: FileContext, name: string): Promise<FoundFile> {
+async function findFile(context: FileContext, name: string): Promise<FoundFile> {
   const relative = checkFileName(name);
   const { files, workspace } = context;
   const found =
@@ -86,6 +87,30 @@ export async function findFile(context: FileContext, name: string): Promise<Foun
   if (found !== undefined) return found;
   const inDownloads = relative.startsWith(`${DOWNLOADS}/`) ? relative : `${DOWNLOADS}/${relative}`;
   return { path: path.join(files ?? workspace, inDownloads), name: inDownloads, isThere: false };
+}
+
+/** Matches a member of an archive by the shortest archive name: archives in archives are not opened. */
+const IN_ARCHIVE = /^(.+?\.zip)[/\\](.+)$/i;
+
+/**
+ * Loads the file that {@link findFile} finds for `name`, or a member of an archive of the task:
+ * `photos.zip/harbour.png`.
+ *
+ * @throws MeshError `tool` for a file that is missing (REQ-052), too large, or outside the task's folders
+ */
+export async function loadTaskFile(context: FileContext, name: string): Promise<LoadedFile> {
+  const [, archive, member] = IN_ARCHIVE.exec(name) ?? [];
+  if (archive !== undefined && member !== undefined) {
+    const { openZipMember } = await import('./archives/zip-report.ts');
+    return openZipMember(await loadTaskFile(context, archive), member);
+  }
+  const found = await findFile(context, name);
+  if (!found.isThere)
+    throw new MeshError(
+      'tool',
+      `${await explainAbsence(context, name)}; it was looked for up to ${found.path}`,
+    );
+  return loadFile(found.path, found.name);
 }
 
 /** Lists the task's files: the folder's own, then `downloads/`, each sorted; `isWhole` is false when there are more. */
@@ -100,18 +125,12 @@ export async function listTaskFiles(
 }
 
 /** Returns `there is no file …` with the files that exist. */
-export async function explainAbsence(context: FileContext, name: string): Promise<string> {
+async function explainAbsence(context: FileContext, name: string): Promise<string> {
   const { names } = await listTaskFiles(context.files);
   const few = names.slice(0, 20).map(quoteFileName).join(', ');
   const others =
     names.length === 0 ? 'the task has no files' : `the task has ${few}${names.length > 20 ? ', …' : ''}`;
   return `there is no file ${quoteFileName(name)}: ${others}`;
-}
-
-/** Returns a name unchanged, or quoted when it contains characters that could pass for something else. */
-export function quoteFileName(name: string): string {
-  const isPlain = name.length <= 256 && /^[^\p{C}\p{Zl}\p{Zp}"]+$/u.test(name);
-  return isPlain ? name : JSON.stringify(name.slice(0, 256).toWellFormed());
 }
 
 function checkFileName(name: string): string {

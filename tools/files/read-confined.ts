@@ -3,9 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { JOB_LIMITS, type JobBounds } from '@gaia-mesh/core/contracts/limits.ts';
 import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 import type { DataToolReply } from '../data-tool.ts';
-import { quoteFileName } from './find-file.ts';
-import { loadFile } from './load-file.ts';
-import type { LoadedFile } from './loaded-file.ts';
+import { type LoadedFile, loadFile, quoteFileName } from './loaded-file.ts';
 import { chooseReading, perform, type Reading, stripFileLine } from './reading/reading.ts';
 
 const readDocument = defineJob(

@@ -1,7 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { detectFileKind } from './file-kind.ts';
-import { quoteFileName } from './find-file.ts';
-import type { LoadedFile } from './loaded-file.ts';
+import { type LoadedFile, quoteFileName } from './loaded-file.ts';
 import { explainNoReader, findReader } from './reading/readers.ts';
 import { decodeText } from './text-encoding.ts';
 

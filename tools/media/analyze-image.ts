@@ -6,7 +6,7 @@ import type { EngineOptions } from '../engines/engine-options.ts';
 import { loadEngine } from '../engines/registry.ts';
 import { KEY_HOSTS } from '../engines/server-kind.ts';
 import { detectFileKind } from '../files/file-kind.ts';
-import { loadTaskFile } from '../files/load-file.ts';
+import { loadTaskFile } from '../files/find-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { readServiceKey, resolveServiceUrl } from '../web/services.ts';
 import { encodeBase64, toChatImage } from './chat-image.ts';

@@ -3,7 +3,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../data-tool.ts';
 import { detectFileKind } from '../files/file-kind.ts';
-import { loadTaskFile } from '../files/load-file.ts';
+import { loadTaskFile } from '../files/find-file.ts';
 import type { LoadedFile } from '../files/loaded-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';

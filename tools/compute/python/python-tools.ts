@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { PYTHON_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
@@ -8,8 +7,8 @@ import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
 import PQueue from 'p-queue';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolReply } from '../../data-tool.ts';
-import { explainAbsence, findFile, listTaskFiles, quoteFileName } from '../../files/find-file.ts';
-import { loadTaskFile } from '../../files/load-file.ts';
+import { listTaskFiles, loadTaskFile } from '../../files/find-file.ts';
+import { quoteFileName } from '../../files/loaded-file.ts';
 import { readConfined } from '../../files/read-confined.ts';
 import { findReader } from '../../files/reading/readers.ts';
 import { findPython, type Python } from './pyodide-python.ts';
@@ -355,48 +354,33 @@ const executePythonFile: DataTool<z.infer<typeof scriptInput>> = {
   description: 'Runs a Python file, offline.',
   input: scriptInput,
   async run({ file, arguments: given = [], input: typed = '', timeout_s: timeoutS }, context) {
-    const script = await readScript(file, context);
-    const tables = await collectTables(script.source.toString('latin1'), context);
+    const script = await loadTaskFile(context, file);
+    if (script.bytes.length > MAX_SCRIPT_BYTES) {
+      throw new MeshError(
+        'tool',
+        `${quoteFileName(file)} has ${script.bytes.length} bytes: a script has at most ${MAX_SCRIPT_BYTES}`,
+      );
+    }
+    // The text is sent to Python, since the script may be in the agent's own folder.
+    const source = Buffer.from(script.bytes);
     const request = {
       do: 'script',
-      path: script.path,
-      source: script.source.toString('base64'),
+      path: locateScript(script.name),
+      source: source.toString('base64'),
       arguments: given,
       input: typed,
-      ...tables,
+      ...(await collectTables(source.toString('latin1'), context)),
     };
     const job = await createPythonJob(context, request, timeoutS);
     return buildPythonReply(await findPool(context.workspace).once(job), job.python);
   },
 };
 
-interface Script {
-  /** Path of the script in the sandbox. */
-  readonly path: string;
-  readonly source: Buffer;
-}
-
-/** Reads the script's text, which is sent to Python, since the script may be in the agent's own folder. */
-async function readScript(file: string, context: DataToolContext): Promise<Script> {
-  const found = await findFile(context, file);
-  if (!found.isThere) throw new MeshError('tool', await explainAbsence(context, file));
-  const { size } = await stat(found.path);
-  if (size > MAX_SCRIPT_BYTES) {
-    throw new MeshError(
-      'tool',
-      `${quoteFileName(file)} has ${size} bytes: a script has at most ${MAX_SCRIPT_BYTES}`,
-    );
-  }
-  const source = await readFile(found.path);
-  const inFiles =
-    context.files === undefined
-      ? '..'
-      : path.relative(await realpath(context.files).catch(() => '/'), found.path);
-  const isInFiles = !inFiles.startsWith('..') && !path.isAbsolute(inFiles);
-  return {
-    path: isInFiles ? `/files/${inFiles.replaceAll(path.sep, '/')}` : `/desk/${path.basename(found.path)}`,
-    source,
-  };
+/** Returns the path of a script in the sandbox, which has the task's files and a desk. */
+function locateScript(name: string): string {
+  return name.startsWith('workspace/')
+    ? path.posix.join('/desk', path.posix.basename(name))
+    : path.posix.join('/files', name);
 }
 
 /** The tools that run Python, by name. */

@@ -1,8 +1,7 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FILE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { decodeText } from '../text-encoding.ts';
 
 export interface ZipMember {

@@ -1,7 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
-import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
 
 /** The entry that stands for every member, one after the other. */

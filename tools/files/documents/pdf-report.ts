@@ -1,7 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { quoteFileName } from '../find-file.ts';
-import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 
 /** Maximum pages read; a reply is cut long before. */
 const MAX_PAGES = 2000;

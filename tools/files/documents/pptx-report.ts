@@ -2,9 +2,7 @@ import path from 'node:path';
 import { XMLParser } from 'fast-xml-parser';
 import * as z from 'zod';
 import { openZip } from '../archives/zip-archive.ts';
-import { quoteFileName } from '../find-file.ts';
-import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { renderMarkdownTable } from '../tables/markdown-table.ts';
 
 /** Maximum slides read. */

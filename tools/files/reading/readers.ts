@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { quoteFileName } from '../find-file.ts';
+import { quoteFileName } from '../loaded-file.ts';
 
 export type ReaderName =
   | 'read_file'

@@ -1,9 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { checkZip } from '../archives/zip-archive.ts';
-import { quoteFileName } from '../find-file.ts';
-import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { findReader, type ReaderName } from './readers.ts';
 
 /** A reading of a file. A plain value, so that it can be sent to a thread. */

@@ -3,9 +3,8 @@ import { JOB_LIMITS, type JobBounds, SQL_LIMITS } from '@gaia-mesh/core/contract
 import { defineJob, runJob } from '@gaia-mesh/core/system/process/jobs.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolReply } from '../../data-tool.ts';
-import { quoteFileName } from '../find-file.ts';
-import { loadTaskFile } from '../load-file.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { loadTaskFile } from '../find-file.ts';
+import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 
 const input = z.strictObject({
   file: z.string().min(1),

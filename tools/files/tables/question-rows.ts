@@ -1,8 +1,6 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { quoteFileName } from '../find-file.ts';
-import { fromLibrary } from '../from-library.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { readExtension } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
 

@@ -3,8 +3,7 @@ import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { parseNumber } from '../../tables/values/number.ts';
 import type { CellValue } from '../../tables/values/value.ts';
-import { quoteFileName } from '../find-file.ts';
-import type { LoadedFile } from '../loaded-file.ts';
+import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import {
   formatCell,
