@@ -1,67 +1,6 @@
-import { plot } from '@observablehq/plot';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { showHidden, UNKNOWN } from './format.ts';
 import type { Tone } from './parts.tsx';
 import type { Column } from './result-table.tsx';
-
-type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
-
-interface ChartProps {
-  /** A description for people who cannot see the chart. */
-  readonly label: string;
-  /** Describes the chart for a width in pixels. */
-  readonly draw: (width: number) => PlotOptions;
-  /** A value whose change makes the chart be drawn again. */
-  readonly of: unknown;
-}
-
-/** A chart with axes. All such charts of the pages are drawn by this component. */
-export function Chart({ label, draw, of }: ChartProps) {
-  const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const node = frame.current;
-    if (node === null) return;
-    const measure = () => setWidth(Math.floor(node.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(node);
-    return () => observer.disconnect();
-  }, []);
-  useLayoutEffect(() => {
-    if (width === 0) return;
-    const svg = plot({
-      ...draw(width),
-      width,
-      className: 'chart',
-      ariaLabel: label,
-    });
-    // The page's policy allows only its own style sheet, which already has these rules.
-    for (const style of svg.querySelectorAll('style')) style.remove();
-    for (const group of svg.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label');
-    svg.setAttribute('role', 'img');
-    frame.current?.replaceChildren(svg);
-  }, [width, label, of]);
-  return (
-    <figure class="plot">
-      <div ref={frame} />
-    </figure>
-  );
-}
-
-/** Lists round numbers for a logarithmic axis, about as many as `most`: 1, 2, 5, 10, …, and those between them on a short axis. */
-export function listLogTicks(low: number, high: number, most: number): number[] {
-  const steps = high / low < 4 ? Array.from({ length: 90 }, (_, index) => 1 + index / 10) : [1, 2, 5];
-  const ticks: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    for (const step of steps) {
-      const value = Number((step * 10 ** power).toPrecision(2));
-      if (value >= low && value <= high) ticks.push(value);
-    }
-  }
-  const stride = Math.max(1, Math.ceil(ticks.length / Math.max(2, most)));
-  return ticks.filter((_, index) => index % stride === 0);
-}
 
 interface Interval {
   readonly at: number;

@@ -2,8 +2,6 @@ import { count, formatDecimals } from '../terminal/table.ts';
 
 /** Formats that only pages use; tables use those of the terminal. */
 
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
-const tick = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** The sign of a figure that is not known. */
@@ -26,11 +24,6 @@ export function formatMs(ms: number): string {
 export function formatDate(value: string | number): string {
   const date = new Date(value);
   return Number.isNaN(date.getTime()) ? '' : `${moment.format(date)}\u00a0UTC`;
-}
-
-/** Formats a number below an axis: `12K`, `0.5`. */
-export function formatTick(value: number): string {
-  return (Math.abs(value) >= 1000 ? compact.format(value) : tick.format(value)).replace('-', '−');
 }
 
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;

@@ -5,6 +5,7 @@ import {
   gridX,
   gridY,
   line,
+  plot,
   pointer,
   type RectYOptions,
   rectY,
@@ -12,11 +13,12 @@ import {
   tickX,
   tip,
 } from '@observablehq/plot';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { StackArm, StacksComparison, TrafficComparison } from '../../compare/comparison-file.ts';
 import { formatName } from '../../compare/comparison-text.ts';
 import { count } from '../../terminal/table.ts';
-import { Chart, Legend, listLogTicks } from '../chart.tsx';
-import { formatMs, formatTick, showHidden } from '../format.ts';
+import { Legend } from '../chart.tsx';
+import { formatMs, showHidden } from '../format.ts';
 import { Card } from '../parts.tsx';
 
 /** The times of all arms: their distribution, and for stacks how they grow with the load. */
@@ -205,4 +207,71 @@ function listPoints(curve: Curve, which: 'p50_us' | 'p99_us') {
 function widen(values: readonly number[]): [number, number] {
   const known = values.filter((value) => value > 0);
   return known.length === 0 ? [1, 10] : [Math.min(...known) * 0.9, Math.max(...known) * 1.1];
+}
+
+type PlotOptions = NonNullable<Parameters<typeof plot>[0]>;
+
+interface ChartProps {
+  /** A description for people who cannot see the chart. */
+  readonly label: string;
+  /** Describes the chart for a width in pixels. */
+  readonly draw: (width: number) => PlotOptions;
+  /** A value whose change makes the chart be drawn again. */
+  readonly of: unknown;
+}
+
+/** A chart with axes. */
+function Chart({ label, draw, of }: ChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const node = frame.current;
+    if (node === null) return;
+    const measure = () => setWidth(Math.floor(node.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    const svg = plot({
+      ...draw(width),
+      width,
+      className: 'chart',
+      ariaLabel: label,
+    });
+    // The page's policy allows only its own style sheet, which already has these rules.
+    for (const style of svg.querySelectorAll('style')) style.remove();
+    for (const group of svg.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label');
+    svg.setAttribute('role', 'img');
+    frame.current?.replaceChildren(svg);
+  }, [width, label, of]);
+  return (
+    <figure class="plot">
+      <div ref={frame} />
+    </figure>
+  );
+}
+
+/** Lists round numbers for a logarithmic axis, about as many as `most`: 1, 2, 5, 10, …, and those between them on a short axis. */
+function listLogTicks(low: number, high: number, most: number): number[] {
+  const steps = high / low < 4 ? Array.from({ length: 90 }, (_, index) => 1 + index / 10) : [1, 2, 5];
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const step of steps) {
+      const value = Number((step * 10 ** power).toPrecision(2));
+      if (value >= low && value <= high) ticks.push(value);
+    }
+  }
+  const stride = Math.max(1, Math.ceil(ticks.length / Math.max(2, most)));
+  return ticks.filter((_, index) => index % stride === 0);
+}
+
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const tick = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+
+/** Formats a number below an axis: `12K`, `0.5`. */
+function formatTick(value: number): string {
+  return (Math.abs(value) >= 1000 ? compact.format(value) : tick.format(value)).replace('-', '−');
 }
