@@ -76,7 +76,9 @@ function endWithNpm() {
 async function runOnNode(node) {
   const { spawn } = await import('node:child_process');
   const { constants } = await import('node:os');
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  // The command counts the signals that this process passes on.
+  const env = { ...process.env, GAIA_MESH_OLDER_NODE: process.version };
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit', env });
   // All signals are passed on, as nothing tells whether one was sent to the whole group (a terminal's Ctrl-C, which the
   // child then gets twice) or to this process alone. This process waits for the child to tidy up, and ends as it did.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

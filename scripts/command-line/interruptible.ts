@@ -1,9 +1,23 @@
+import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { EXIT } from './exit-code.ts';
 
-/** Two signals within this time are one Ctrl-C: the terminal sends it, and npm or the entry passes it on again. */
-const SAME_SIGNAL_MS = 250;
+/**
+ * Maximum times that one Ctrl-C arrives. The terminal sends it to this process, and also to npm and to the entry on an older Node,
+ * which pass it on; nothing tells how late. Each may also get it alone, so that fewer signals come: a user who then presses Ctrl-C a
+ * second time may have to press it again.
+ */
+const ARRIVALS = 1 + countPassers(process.env);
+
+function countPassers({
+  npm_lifecycle_script: script,
+  GAIA_MESH_OLDER_NODE: older,
+}: NodeJS.ProcessEnv): number {
+  // If npm started another program, which started this one, it passes its signals to that program alone.
+  const program = path.parse(process.argv[1] ?? '').name;
+  return Number(script?.includes(program) === true) + Number(older !== undefined);
+}
 
 let isEnding = false;
 
@@ -20,14 +34,15 @@ export function handleInterrupt(
 ): AbortController {
   isEnding = false;
   const controller = new AbortController();
-  let lastMs = Number.NEGATIVE_INFINITY;
   let signals = 0;
-  const onSignal = () => {
-    if (performance.now() - lastMs < SAME_SIGNAL_MS) return;
-    lastMs = performance.now();
+  const onSignal = (signal: NodeJS.Signals) => {
+    // A terminal closes once; the entry, which sends this signal when npm has ended, may do so long after a Ctrl-C.
+    if (signal === 'SIGHUP' && signals > 0) return;
     signals += 1;
-    if (signals > 2) process.exit(EXIT.interrupted);
-    if (signals === 2) {
+    if (signals % ARRIVALS !== 1 % ARRIVALS) return;
+    const presses = Math.ceil(signals / ARRIVALS);
+    if (presses > 2) process.exit(EXIT.interrupted);
+    if (presses === 2) {
       onSecond();
       return;
     }

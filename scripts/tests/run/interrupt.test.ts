@@ -10,7 +10,7 @@ import { teamFile, writtenFile } from '../../testing/team-file.ts';
 /** Two agents that were launched and a final one that never answers: a run that goes on until somebody ends it. */
 async function endlessRun(
   out: string,
-  how: { program?: string; args?: readonly string[] } = {},
+  how: { program?: string; args?: readonly string[]; env?: Record<string, string> } = {},
 ): Promise<Cli> {
   const silent = await RawAgent.listen({ id: '3', tool: 'reason' });
   const agents = [{ id: 0, tool: 'triple' }, { id: 1, tool: 'reason' }, silent.entry];
@@ -19,6 +19,7 @@ async function endlessRun(
   const args = ['--team', team, '--external', '3', '--document', document, '--question', 'What is it?'];
   return new Cli([...(how.args ?? ['bench']), '--port-base', 'auto', ...args, '--out', out], {
     program: how.program,
+    env: how.env,
     cwd: how.program === undefined ? undefined : codeFolder,
   });
 }
@@ -75,6 +76,29 @@ describe('Ctrl-C', () => {
       timeout: 60_000,
     });
     expect(run.agents()).toHaveLength(2);
+    await expectNothingLeftWithin(run, 60_000);
+  });
+
+  test('under npm counts once, however late npm passes it on', async () => {
+    const out = temporaryFolder();
+    const run = await endlessRun(out, { env: { npm_lifecycle_script: 'gaia-mesh bench' } });
+    await run.says(/hub +→ all +doc_init/);
+    run.signal('SIGINT');
+    await run.says(/ending the run/);
+    run.signal('SIGINT');
+
+    expect((await run.ended()).code).toBe(130);
+    expect(metricsIn(out)).toMatchObject({ reason: 'interrupted' });
+    await expectNothingLeft(run);
+  });
+
+  test('for the second time ends the run at once', async () => {
+    const run = await endlessRun(temporaryFolder());
+    await run.says(/hub +→ all +doc_init/);
+    run.signal('SIGINT');
+    run.signal('SIGTERM');
+
+    expect((await run.ended()).code).toBe(130);
     await expectNothingLeftWithin(run, 60_000);
   });
 
