@@ -151,6 +151,13 @@ describe('what is kept of foreign JSON', () => {
     expect(lost.at(-1)).toBe('40 more');
   });
 
+  it('is kept within a second of work, however many digits a number has', () => {
+    const text = `1${'0'.repeat(1_000_000)}1`;
+    const before = process.threadCpuUsage().user;
+    expect(formatForeignJson(keepForeignJson(text).value)).toBe(text);
+    expect(process.threadCpuUsage().user - before).toBeLessThan(1_000_000);
+  });
+
   it('leaves out what JSON does not have', () => {
     expect(keepForeignValue({ a: Number.NaN, b: 10n ** 20n, c: undefined, d: () => 1 })).toEqual({
       value: { b: 1e20 },

@@ -65,7 +65,11 @@ export function parseForeignJson(
     } else if (isExact && code >= ZERO && code <= NINE) {
       const start = at;
       while (!isScalarEnd(text.charCodeAt(at + 1))) at += 1;
-      if (at - start >= MIN_ROUNDED_DIGITS) checkNumber(text.slice(start, at + 1));
+      const digits = at - start < MIN_ROUNDED_DIGITS ? '' : text.slice(start, at + 1);
+      if (digits !== '' && isRounded(digits))
+        throw new SyntaxError(
+          `the number ${digits.slice(0, 40)} is beyond what is kept exactly: send it as a text`,
+        );
     }
   }
   if (bytes > maxBytes)
@@ -100,21 +104,6 @@ export function estimateBytes(value: unknown): number {
     }
   }
   return bytes;
-}
-
-/** Shorter numbers are exact: `1e309` is the shortest that is infinite, and 2^53 has 16 digits. */
-const MIN_ROUNDED_DIGITS = 4;
-/** Longer numbers are infinite, or have more digits than a number keeps. */
-const MAX_NUMBER_CHARACTERS = 400;
-
-function checkNumber(digits: string): void {
-  const value = digits.length > MAX_NUMBER_CHARACTERS ? Number.POSITIVE_INFINITY : Number(digits);
-  const isWhole = /^\d+$/.test(digits);
-  if (Number.isNaN(value)) return; // It is not JSON.
-  if (Number.isFinite(value) && (!isWhole || BigInt(value) === BigInt(digits))) return;
-  throw new SyntaxError(
-    `the number ${digits.slice(0, 40)} is beyond what is kept exactly: send it as a text`,
-  );
 }
 
 /** Returns the position of the quote that ends the string which begins at `start`; the text's end if there is none. */
@@ -443,8 +432,14 @@ function toExactNumber(digits: string): number | ExactNumber {
   return isRounded(digits) ? { $number: digits } : Number(digits);
 }
 
+/** Shorter numbers are exact: `1e309` is the shortest that is infinite, and 2^53 has 16 digits. */
+const MIN_ROUNDED_DIGITS = 4;
+/** Longer numbers are infinite, or have more digits than a number keeps; comparing them takes too long. */
+const MAX_NUMBER_CHARACTERS = 400;
+
 /** Returns true if a JavaScript number would change a number: a whole one beyond 2^53, or one that is infinite. */
 function isRounded(digits: string): boolean {
+  if (digits.length > MAX_NUMBER_CHARACTERS) return true;
   const value = Number(digits);
   const isRisky = !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
   return isRisky && normalizeDecimal(digits) !== normalizeDecimal(String(value));
