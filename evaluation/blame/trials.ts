@@ -1,4 +1,4 @@
-import { extractAnswers, withText } from '@gaia-mesh/core/contracts/claims.ts';
+import { extractAnswers, withText } from '@gaia-mesh/core/agent/lies.ts';
 import { BLAME_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { BranchFile } from '@gaia-mesh/core/recording/branch-file.ts';
