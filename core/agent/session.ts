@@ -211,8 +211,7 @@ export class AgentSession {
       usage: (usage, role = tool.name) => workspace.noteUsage(taskId, toUsage(role, usage)),
       exchange: (exchange, role = tool.name) =>
         workspace.noteExchange({ taskId, role, packetType: received.packet.type }, exchange),
-      warning: (warning) =>
-        recordWarning({ record: (fileName, entry) => workspace.record(fileName, entry) }, taskId, warning),
+      warning: (warning) => recordWarning(workspace, taskId, warning),
     });
     this.#works.add(work);
     this.#receipts?.begun(received.packet.id);

@@ -30,11 +30,11 @@ export type RunWarning = Readonly<z.infer<typeof runWarningSchema>>;
 
 /** Notes a warning in the record of an agent, from which the run collects it. */
 export function recordWarning(
-  { record }: { readonly record: (fileName: string, entry: JsonObject) => void },
+  target: { record(fileName: string, entry: JsonObject): void },
   taskId: string,
   warning: Warning,
 ): void {
-  record(WARNINGS_FILE, { task_id: taskId, ...boundWarning(warning) });
+  target.record(WARNINGS_FILE, { task_id: taskId, ...boundWarning(warning) });
 }
 
 /** Formats a warning as one line. */
