@@ -10,11 +10,11 @@ import type { Link, MeshNode } from '../hub/link.ts';
 import { MeshNetwork } from '../hub/mesh-network.ts';
 import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { createRouter } from '../hub/routing.ts';
-import type { TaskOutcome } from '../hub/tasks/task-clock.ts';
 import { type LinesByType, RunRecord } from '../recording/run-record.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
 import { type Log, openLog, readEpochMs } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
+import { Sampled } from '../system/sampled.ts';
 import { openTransport } from '../transports/run-transport.ts';
 import type { RunTransport } from '../transports/transport.ts';
 import { readRunSecret } from '../wire/run-secret.ts';
@@ -30,7 +30,7 @@ import { RunUsage } from './metrics/run-usage.ts';
 import { RunWarnings } from './metrics/run-warnings.ts';
 import type { TokenLedgerFigures } from './metrics/token-ledger.ts';
 import { PacketLines } from './packet-lines.ts';
-import { createMeshObserver, type NewRunEvent } from './run-event.ts';
+import type { NewRunEvent } from './run-event.ts';
 import { RunFaults } from './run-faults.ts';
 import { createRunId, RunFolder } from './run-folder.ts';
 import type { RunOptions, TaskEnd } from './run-options.ts';
@@ -165,10 +165,7 @@ export class MeshRun {
    */
   static async start(options: RunOptions): Promise<MeshRun> {
     const runId = createRunId();
-    const transport = await openTransport({
-      ...options,
-      runId,
-    });
+    const transport = await openTransport({ ...options, runId });
     const kept = new Set([...options.external].map(toFolderName));
     const folder = await RunFolder.open(options.out, runId, kept, options.resumes).catch(async (error) => {
       await transport.close();
@@ -276,7 +273,8 @@ export class MeshRun {
     const links = [...network.formerLinks, ...network.links];
     const isTimeUp = this.#limitDescription();
     const isHalfUp = () => isTimeUp(0.5);
-    const decoded = await this.#decodeLines(links, isHalfUp);
+    const silent = new Set(links.filter(({ ledgerReport }) => ledgerReport === undefined));
+    const decoded = await this.#record.linesOf(silent, isHalfUp);
     const metrics = build(this.#buildLedger(network, decoded), await this.#exchanges?.total(isHalfUp));
     network.close();
     await this.#transport.close();
@@ -345,14 +343,6 @@ export class MeshRun {
     });
   }
 
-  /** Decodes the packets of agents that kept no ledger. */
-  #decodeLines(links: readonly Link[], isTimeUp: () => boolean): Promise<ReadonlyMap<Link, LinesByType>> {
-    return this.#record.linesOf(
-      new Set(links.filter(({ ledgerReport: report }) => report === undefined)),
-      isTimeUp,
-    );
-  }
-
   async #connect(nodes: readonly MeshNode[]): Promise<void> {
     this.#options.signal.throwIfAborted();
     this.#network = await MeshNetwork.connect({
@@ -372,22 +362,33 @@ export class MeshRun {
 
   #createObserver(): MeshObserver {
     const lines = new PacketLines(this.#log.append);
-    const { observer } = this.#options;
-    const events = createMeshObserver({
-      emit: (event) => this.#emit(event),
+    const refusals = new Sampled();
+    return {
+      // Relayed packets are too many for single events.
       relayed: (batch) => {
         if (this.#log.isOpen) lines.add(batch);
         this.#record.relayed(batch);
-        observer.relayed?.(batch);
+        this.#options.observer.relayed?.(batch);
       },
-      onLost: (node, reason) => this.#lost(node, reason),
-    });
-    return {
-      ...events,
       broadcast: (packet, times, bytes, recipients) => {
         this.#record.broadcast(packet, times, bytes, recipients);
-        events.broadcast(packet, times, bytes, recipients);
+        const { payload: _payload, ...envelope } = packet;
+        this.#emit({
+          event: 'broadcast',
+          ...envelope,
+          bytes,
+          recipients,
+          began_us: Math.round(times.beganUs),
+          encode_us: Math.round(times.encodeUs),
+          forwarded_us: Math.round(times.forwardedUs),
+        });
       },
+      refused: (from, reason, bytes) => {
+        const leftOut = refusals.next();
+        if (leftOut === undefined) return;
+        this.#emit({ event: 'refused', from, reason, bytes, left_out: leftOut || undefined });
+      },
+      agentLost: (node, reason) => this.#lost(node, reason),
     };
   }
 
@@ -399,21 +400,10 @@ export class MeshRun {
     this.#options.observer.event?.({ ...event, time });
   }
 
-  #emitEnd(
-    {
-      taskId,
-      status,
-      answer,
-      reason,
-      elapsedMs,
-      counts,
-      scores,
-      models,
-    }: Pick<TaskEnd, keyof TaskOutcome | 'scores' | 'models'>,
-    cached?: true,
-  ): void {
-    const ended = { event: 'task_ended', task_id: taskId, status, answer, reason } as const;
-    const elapsed_ms = toMicroseconds(elapsedMs);
+  #emitEnd(end: Omit<TaskEnd, 'warnings' | 'tokenLedger'>, cached?: true): void {
+    const { taskId: task_id, status, answer, reason, counts, scores, models } = end;
+    const ended = { event: 'task_ended', task_id, status, answer, reason } as const;
+    const elapsed_ms = toMicroseconds(end.elapsedMs);
     this.#emit({ ...ended, elapsed_ms, ...counts, ...scores, cost_usd: models?.cost_usd, cached });
   }
 
