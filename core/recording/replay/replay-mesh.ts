@@ -17,7 +17,7 @@ import { readCpuUs } from '../../system/process/machine-state.ts';
 import { tcpDialler } from '../../transports/tcp/tcp-transport.ts';
 import type { Dialler } from '../../transports/transport.ts';
 import { formatRecording, RECORDING_FILE, type Recording } from '../recording.ts';
-import { type TrafficGroups, TrafficPositions } from './traffic-groups.ts';
+import { type TrafficGroups, TrafficTally } from './traffic-groups.ts';
 
 interface ReplayOptions extends Pick<AgentGroupOptions, 'environment' | 'signal'> {
   readonly recording: Recording;
@@ -124,7 +124,7 @@ export class ReplayMesh {
   readonly #options: ReplayOptions;
   readonly #agents: AgentGroup;
   readonly #team: Team;
-  readonly #places: TrafficPositions;
+  readonly #tally: TrafficTally;
   readonly #secret = randomBytes(32).toString('hex');
   #nodes: readonly MeshNode[] = [];
   readonly #pids: number[] = [];
@@ -135,7 +135,7 @@ export class ReplayMesh {
     const { files, reads } = options.userAdapters;
     this.#options = options;
     this.#team = team;
-    this.#places = new TrafficPositions(options.recording);
+    this.#tally = new TrafficTally(options.recording);
     this.#agents = new AgentGroup({
       ...options,
       secret: this.#secret,
@@ -187,7 +187,8 @@ export class ReplayMesh {
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
     const { recording, dialler = tcpDialler } = this.#options;
     const arrivals = new Arrivals(recording);
-    const tally = this.#places.tally();
+    const tally = this.#tally;
+    tally.begin();
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
@@ -212,7 +213,7 @@ export class ReplayMesh {
     try {
       const beganUs = this.#cpuUs();
       let elapsedMs = 0;
-      for (let pass = 0; pass < passes; pass++) elapsedMs += await this.#pass(network, arrivals, tally);
+      for (let pass = 0; pass < passes; pass++) elapsedMs += await this.#pass(network, arrivals);
       const endedUs = this.#cpuUs();
       await network.settle();
       const { faults } = arrivals;
@@ -230,11 +231,7 @@ export class ReplayMesh {
   }
 
   /** Plays every task once and returns the milliseconds of all of them. */
-  async #pass(
-    network: MeshNetwork,
-    arrivals: Arrivals,
-    tally: ReturnType<TrafficPositions['tally']>,
-  ): Promise<number> {
+  async #pass(network: MeshNetwork, arrivals: Arrivals): Promise<number> {
     const { recording, timeoutMs, signal } = this.#options;
     let elapsedMs = 0;
     arrivals.expectAll();
@@ -244,7 +241,7 @@ export class ReplayMesh {
       const endsAfter = arrivals.countUntilEnd(taskId);
       const task = { taskId, payload, opening: packet, timeoutMs, endsAfter };
       const outcome = await network.runTask(task, signal);
-      tally.took(taskId, outcome.elapsedMs);
+      this.#tally.took(taskId, outcome.elapsedMs);
       elapsedMs += outcome.elapsedMs;
       signal.throwIfAborted();
     }

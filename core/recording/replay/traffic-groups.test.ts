@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Packet } from '../../contracts/packet.ts';
 import type { Recording } from '../recording.ts';
-import { TrafficPositions } from './traffic-groups.ts';
+import { TrafficTally } from './traffic-groups.ts';
 
 function recordingOf(sizes: readonly [task: string, bytes: number][], parts?: Recording['header']['parts']) {
   const packets = sizes.map(([task_id, bytes], index): Recording['packets'][number] => {
@@ -36,7 +36,7 @@ describe('the groups of a recording', () => {
         { name: 'b', about: '', tasks: ['b-1'] },
       ],
     );
-    const tally = new TrafficPositions(recording).tally();
+    const tally = new TrafficTally(recording);
     for (const [index, { packet }] of recording.packets.entries()) tally.add(packet.id, 10_000 + index);
     tally.took('a-2', 1.5);
     tally.took('c', 4);
@@ -52,10 +52,13 @@ describe('the groups of a recording', () => {
       ['256 B to 1 KiB', 2],
       ['8 KiB and more', 1],
     ]);
+    tally.begin();
+    expect(tally.groups().sizes).toEqual([]);
+    expect(parts[0]?.packets).toBe(2);
   });
 
   test('are one part where the recording names none', () => {
-    const { parts } = new TrafficPositions(recordingOf([['t', 300]])).tally().groups();
+    const { parts } = new TrafficTally(recordingOf([['t', 300]])).groups();
 
     expect(parts).toEqual([{ name: 'all', packets: 0, payload: 0, wire: 0, elapsedMs: 0 }]);
   });

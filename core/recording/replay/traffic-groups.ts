@@ -39,80 +39,66 @@ interface PacketPosition {
   readonly payload: number;
 }
 
-/** Group of each packet of a recording, computed once for all rounds. */
-export class TrafficPositions {
-  readonly #parts: readonly string[];
+type Sum<T> = { -readonly [K in keyof T]: T[K] };
+
+const NOTHING = { packets: 0, payload: 0, wire: 0 };
+
+/** Tallies the traffic of a recording, round by round. The group of each packet is computed once for all rounds. */
+export class TrafficTally {
+  readonly #partNames: readonly string[];
   readonly #partOf: ReadonlyMap<string, number>;
-  readonly #places: ReadonlyMap<string, PacketPosition>;
+  readonly #positions: ReadonlyMap<string, PacketPosition>;
+  #parts: readonly Sum<PartGroup>[] = [];
+  #sizes: readonly Sum<TrafficGroup>[] = [];
 
   constructor({ header, packets }: Recording) {
     const { parts = [] } = header;
     this.#partOf = new Map(parts.flatMap(({ tasks }, index) => tasks.map((task) => [task, index])));
     const isWhole = packets.every(({ packet }) => this.#partOf.has(packet.task_id));
-    this.#parts = [
+    this.#partNames = [
       ...parts.map(({ name }) => name),
       ...(isWhole ? [] : [parts.length === 0 ? 'all' : 'other']),
     ];
-    this.#places = new Map(
+    this.#positions = new Map(
       packets.map(({ packet }) => {
         const payload = Buffer.byteLength(JSON.stringify(packet.payload));
         const size = SIZE_CLASSES.findIndex(({ below }) => payload < below);
         return [packet.id, { part: this.#part(packet.task_id), size, payload }];
       }),
     );
+    this.begin();
   }
 
-  /** Starts the tally of one round. */
-  tally(): TrafficTally {
-    return new TrafficTally(this.#parts, (taskId) => this.#part(taskId), this.#places);
-  }
-
-  #part(taskId: string): number {
-    return this.#partOf.get(taskId) ?? this.#parts.length - 1;
-  }
-}
-
-type Sum<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Traffic of one round so far. */
-class TrafficTally {
-  readonly #parts: readonly Sum<PartGroup>[];
-  readonly #sizes: readonly Sum<TrafficGroup>[];
-  readonly #partOf: (taskId: string) => number;
-  readonly #places: ReadonlyMap<string, PacketPosition>;
-
-  constructor(
-    parts: readonly string[],
-    partOf: (taskId: string) => number,
-    places: ReadonlyMap<string, PacketPosition>,
-  ) {
-    const nothing = { packets: 0, payload: 0, wire: 0 };
-    this.#parts = parts.map((name) => ({ name, ...nothing, elapsedMs: 0 }));
-    this.#sizes = SIZE_CLASSES.map(({ name }) => ({ name, ...nothing }));
-    this.#partOf = partOf;
-    this.#places = places;
+  /** Begins a round. */
+  begin(): void {
+    this.#parts = this.#partNames.map((name) => ({ name, ...NOTHING, elapsedMs: 0 }));
+    this.#sizes = SIZE_CLASSES.map(({ name }) => ({ name, ...NOTHING }));
   }
 
   /** Adds a packet that came in a frame of `frameBytes`. */
   add(id: string, frameBytes: number): void {
-    const place = this.#places.get(id);
-    if (place === undefined) return;
-    for (const group of [this.#parts[place.part], this.#sizes[place.size]]) {
+    const position = this.#positions.get(id);
+    if (position === undefined) return;
+    for (const group of [this.#parts[position.part], this.#sizes[position.size]]) {
       if (group === undefined) continue;
       group.packets += 1;
-      group.payload += place.payload;
+      group.payload += position.payload;
       group.wire += frameBytes;
     }
   }
 
   /** Adds the duration of a task. */
   took(taskId: string, ms: number): void {
-    const part = this.#parts[this.#partOf(taskId)];
+    const part = this.#parts[this.#part(taskId)];
     if (part !== undefined) part.elapsedMs += ms;
   }
 
-  /** Returns the groups; size classes without a packet are left out. */
+  /** Returns the groups of the round; size classes without a packet are left out. */
   groups(): TrafficGroups {
     return { parts: this.#parts, sizes: this.#sizes.filter(({ packets }) => packets > 0) };
+  }
+
+  #part(taskId: string): number {
+    return this.#partOf.get(taskId) ?? this.#partNames.length - 1;
   }
 }
