@@ -1,8 +1,8 @@
 import { toErrorMessage } from '../contracts/errors.ts';
 import { RESTART_LIMITS } from '../contracts/limits.ts';
 import { type DeliveryEvent, FaultyDelivery } from '../hub/delivery/faulty.ts';
-import type { Fault } from '../hub/faults/fault.ts';
 import type { FaultCounters } from '../hub/faults/fault-counters.ts';
+import type { Fault } from '../hub/faults/parse-faults.ts';
 import type { MeshNetwork } from '../hub/mesh-network.ts';
 import type { TaskOutcome, TaskStatus } from '../hub/tasks/task-clock.ts';
 import { raceAbort } from '../system/process/abort.ts';

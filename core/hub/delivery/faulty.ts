@@ -4,8 +4,8 @@ import { readMonotonicUs } from '../../system/clock.ts';
 import { Random } from '../../system/random.ts';
 import { PREFIX_BYTES } from '../../wire/frame.ts';
 import type { Batch, Message } from '../batch.ts';
-import type { Fault, Route } from '../faults/fault.ts';
 import { FaultCounters, type Offer } from '../faults/fault-counters.ts';
+import type { Fault, Route } from '../faults/parse-faults.ts';
 import type { Link } from '../link.ts';
 import { DeliveryStrategy } from './delivery-strategy.ts';
 
