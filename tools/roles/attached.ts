@@ -8,21 +8,8 @@ export const attachedShape = {
   outline: z.string().exactOptional(),
 };
 
-interface Attached {
-  readonly file?: string | undefined;
-  readonly outline?: string | undefined;
-}
-
-/** Returns the file's fields for a payload, in which an absent one has no key. */
-export function toAttached({ file, outline }: Attached): z.infer<z.ZodObject<typeof attachedShape>> {
-  const attached: z.infer<z.ZodObject<typeof attachedShape>> = {};
-  if (file !== undefined) attached.file = file;
-  if (outline !== undefined) attached.outline = outline;
-  return attached;
-}
-
 /** Formats the file for a prompt; empty without one. */
-export function formatAttached({ file, outline }: Attached): string {
+export function formatAttached({ file, outline }: z.infer<z.ZodObject<typeof attachedShape>>): string {
   if (file === undefined) return '';
   return outline === undefined ? file : `${file} (${outline})`;
 }

@@ -7,8 +7,10 @@ import {
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { callType, type Tool, toResultType } from '@gaia-mesh/core/contracts/tool.ts';
+import { omitUndefined } from '@gaia-mesh/core/system/defined.ts';
 import * as z from 'zod';
 import { documentPayload } from '../pipeline/payloads.ts';
+import type { attachedShape } from './attached.ts';
 import { RoleWork } from './role-work.ts';
 import { cutText, formatTrace, type TraceEntry } from './trace.ts';
 
@@ -75,10 +77,7 @@ const questionPayload = documentPayload.extend({
 export interface Problem {
   readonly taskId: string;
   readonly question: string;
-  /** Name of the attached file; it is in the task's folder. */
-  readonly file?: string | undefined;
-  /** A few lines about that file; not always known. */
-  readonly outline?: string | undefined;
+  readonly attached: z.infer<z.ZodObject<typeof attachedShape>>;
   /** The document, or the attachment's text if the team includes it; empty without one. */
   readonly document: string;
 }
@@ -126,13 +125,8 @@ export function createEntryTool({ name, description, prepare, run }: EntryRole):
       }
       const { question, chunks, file_name, file_outline } = parsed.data;
       const work = new RoleWork(name, context, { taskId: packet.task_id, file: file_name });
-      const problem = {
-        taskId: packet.task_id,
-        question,
-        document: chunks.join(''),
-        file: file_name,
-        outline: file_outline,
-      };
+      const attached = omitUndefined({ file: file_name, outline: file_outline });
+      const problem = { taskId: packet.task_id, question, document: chunks.join(''), attached };
       const { time_s } = work.options(timeSchema);
       const reservedS = Math.min(RESERVED_PART * (time_s ?? 0), MAX_RESERVED_S);
       if (time_s !== undefined) work.limitTo(time_s - reservedS);

@@ -28,7 +28,7 @@ function answerProblem(problem: Problem, work: RoleWork, prompt: string) {
   const { question, document } = problem;
   return converse(work, prompt, {
     question,
-    file: formatAttached(problem),
+    file: formatAttached(problem.attached),
     document: cutPromptText(document),
   });
 }

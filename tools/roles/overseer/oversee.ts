@@ -9,7 +9,6 @@ import { findReader } from '../../files/reading/readers.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
 import type { IsRight, ToolServices } from '../../tool-services.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { toAttached } from '../attached.ts';
 import { formatHint, MAX_ID_CHARACTERS, type ResolutionType } from '../memory/attempt.ts';
 import { classifyQuestion, type Plan, planSchema } from '../plan.ts';
 import { type Conclusion, createEntryTool, type Problem } from '../role-tool.ts';
@@ -114,13 +113,12 @@ async function attemptOnce(
   isRight: IsRight,
   work: RoleWork,
 ): Promise<Attempt> {
-  const { question, file, document } = problem;
+  const { question, attached, document } = problem;
   const beginMs = performance.now();
   const spent = work.usage.total;
   const before = work.trace.entries.length;
-  const type = classifyQuestion(file);
+  const type = classifyQuestion(attached.file);
   const brief = await composeBrief(problem, type, work);
-  const attached = toAttached(problem);
   const tools = work.context.partners.find(({ id }) => id === 'execute')?.tools ?? [];
   const soFar = () => {
     const total = work.usage.total;
@@ -163,7 +161,11 @@ function sumTokens({ prompt_tokens, completion_tokens }: ModelSums): number {
 }
 
 /** Composes the hints for a planner, most relevant first (OV-16), so that observations and advice are told apart (OV-43). */
-async function composeBrief({ question, file }: Problem, type: string, work: RoleWork): Promise<string> {
+async function composeBrief(
+  { question, attached: { file } }: Problem,
+  type: string,
+  work: RoleWork,
+): Promise<string> {
   const reader = file === undefined ? undefined : findReader(file);
   const tools = reader === undefined ? [] : [reader];
   const reply = await work.askTool('gap_store', { action: 'brief', question, question_type: type, tools });

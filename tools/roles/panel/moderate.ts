@@ -6,7 +6,6 @@ import { NO_ANSWER } from '../../answers/answer-format.ts';
 import { type Fact, formatFacts } from '../../answers/fact.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
 import { answeredSchema, conclude } from '../answer/answered.ts';
-import { toAttached } from '../attached.ts';
 import { formatPlan, type Plan, planSchema } from '../plan.ts';
 import { type Conclusion, createEntryTool, type Problem } from '../role-tool.ts';
 import type { RoleWork } from '../role-work.ts';
@@ -112,14 +111,14 @@ class Round {
   concluded: z.infer<typeof answeredSchema> | undefined;
   readonly #question: string;
   readonly #document: string;
-  readonly #file: ReturnType<typeof toAttached>;
+  readonly #file: Problem['attached'];
   readonly #limits: Readonly<Record<Retried, number>>;
   readonly #work: RoleWork;
 
   constructor(problem: Problem, limits: Readonly<Record<Retried, number>>, work: RoleWork) {
     this.#question = problem.question;
     this.#document = problem.document;
-    this.#file = toAttached(problem);
+    this.#file = problem.attached;
     this.#limits = limits;
     this.#work = work;
   }

@@ -74,7 +74,7 @@ const YOUTUBE =
  * Returns the specialist for a question if rules decide it (SV-07): (1) the file specialist if it has a marker, whatever else it says;
  * (2) the web specialist for a YouTube link; (3) undefined if its type has to decide.
  */
-export function decideRoute(question: string, hasMarker: boolean): Specialty | undefined {
+function decideRoute(question: string, hasMarker: boolean): Specialty | undefined {
   if (hasMarker) return 'file';
   return YOUTUBE.test(question) ? 'web' : undefined;
 }
@@ -97,10 +97,11 @@ const typeSchema = z.object({ type: z.enum(['web', 'code', 'math']) });
 export const route: Tool = createEntryTool({
   name: 'route',
   description: 'sends a question to the web, code, file or math specialist, and relays the answer',
-  async run({ question, file, outline, taskId }, work) {
+  async run({ question, attached, taskId }, work) {
     const prior: z.infer<typeof priorSchema>[] = [];
     const way: Specialty[] = [];
     let fileReason: string | undefined;
+    const { file, outline } = attached;
     let withFile = file === undefined ? {} : { marker: formatContextMarker(file, taskId, outline), file };
     for (;;) {
       const next =

@@ -3,7 +3,6 @@ import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { finalOf } from '../testing/final-payload.ts';
 import { calls, says, startRoleModel, textOf } from '../testing/role-model.ts';
 import { startTeamMesh, type TestAgent } from '../testing/team-mesh.ts';
-import { decideRoute } from './route.ts';
 
 const AGENTS: readonly TestAgent[] = [
   { id: 'route', tool: 'route', may_call: ['web', 'code', 'file', 'math'] },
@@ -34,8 +33,15 @@ describe('the route of a question', () => {
       false,
       undefined,
     ],
-  ])('with %s is decided (SV-06, SV-07)', (_, question, hasMarker, expected) => {
-    expect(decideRoute(question, hasMarker)).toBe(expected);
+  ] as const)('with %s is decided (SV-06, SV-07)', async (_, question, hasMarker, expected) => {
+    const reply = [says('FINAL ANSWER: heron')];
+    const model = await startRoleModel({
+      route: [{ content: { type: 'code' } }],
+      ...{ file: reply, web: reply, code: reply },
+    });
+    const mesh = await startTeamMesh({ agents: AGENTS, modelUrl: model.url });
+    await mesh.ask(hasMarker ? { question, file_name: 'notes.txt' } : { question });
+    expect(model.order()).toEqual(expected === undefined ? ['route', 'code'] : [expected]);
   });
 
   test.each([
