@@ -1,8 +1,11 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { ChatRequest, Engine, EngineWork } from '@gaia-mesh/core/contracts/engine.ts';
 import { hashRequest } from '@gaia-mesh/core/contracts/model-exchange.ts';
 import type { BranchReply } from '@gaia-mesh/core/recording/branch-file.ts';
 import { expect, test } from 'vitest';
-import { createBranchEngine } from './recorded.ts';
+import { createBranching } from './recorded.ts';
 
 const ask = (content: string): ChatRequest => ({ messages: [{ role: 'user', content }] });
 const reply = (to: string, content: string): BranchReply => ({
@@ -30,10 +33,13 @@ function under(replies: BranchReply[]) {
       tokens += count;
     },
   };
-  const left = {
-    repliesOf: (taskId: string) => (taskId === 'branch' && replies.length > 0 ? replies : undefined),
-  };
-  const { chat } = createBranchEngine(live, left, () => '');
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'branches-')), 'branches.json');
+  const packets = [{ from: 'r', type: 'x', payload: {} }];
+  writeFileSync(
+    file,
+    JSON.stringify({ branches: 1, packets, replies: { r: replies }, tasks: { branch: { keep: 1 } } }),
+  );
+  const { chat } = createBranching(file, 'r', live, () => '').engine;
   if (chat === undefined) throw new Error('it talks');
   const say = async (content: string, of = work) => (await chat(ask(content), of)).content;
   return { say, work, tokens: () => tokens };

@@ -128,11 +128,7 @@ function describeRequest({ messages }: Question, { role }: EngineWork): string {
  * Creates an engine that replays the recorded replies up to the point where its task branches off, and is `live` from there on. Before the
  * branch, an unrecorded request fails, because its reply would answer another question. Usage of replayed replies is not counted.
  */
-export function createBranchEngine(
-  live: Engine,
-  branches: Pick<Branches, 'repliesOf'>,
-  prompts: EngineOptions['prompts'],
-): Engine {
+function createBranchEngine(live: Engine, branches: Branches, prompts: EngineOptions['prompts']): Engine {
   const recorded = createAskingEngine(live.name, prompts, async (question, work) => {
     const left = work.taskId === undefined ? undefined : branches.repliesOf(work.taskId);
     const key = hashRequest(question);

@@ -11,7 +11,9 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { PROMPT_KINDS } from '@gaia-mesh/core/contracts/prompt-part.ts';
 import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
+import { readBytes } from '@gaia-mesh/core/system/limit-bytes.ts';
 import { isSameSecret } from '@gaia-mesh/core/system/same-secret.ts';
+import PQueue from 'p-queue';
 import * as z from 'zod';
 import { findTextCalls } from '../replies/text-calls.ts';
 import { CALL_MARK, type GenerateOptions, type LocalModel } from './local-model.ts';
@@ -100,7 +102,7 @@ interface ChatServerOptions {
 
 /** Serves models in OpenAI's chat format, one request at a time: two at once would each take more than twice as long. */
 export function serveChat(listening: net.Server, options: ChatServerOptions): void {
-  const turns = new Turns();
+  const turns = new PQueue({ concurrency: 1 });
   const server = http.createServer((request, response) => {
     reply(request, response, options, turns).catch((error: unknown) => {
       const refusal =
@@ -112,33 +114,11 @@ export function serveChat(listening: net.Server, options: ChatServerOptions): vo
   listening.on('connection', (socket) => server.emit('connection', socket));
 }
 
-/** A queue of requests, of which one is served. */
-class Turns {
-  #last: Promise<void> = Promise.resolve();
-  #waiting = 0;
-
-  async take<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#waiting >= LLAMA_LIMITS.waiting)
-      throw new Refusal(429, `${this.#waiting} requests are waiting`, 'rate_limit_error');
-    this.#waiting += 1;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const before = this.#last;
-    this.#last = promise;
-    try {
-      await before;
-      return await work();
-    } finally {
-      this.#waiting -= 1;
-      resolve();
-    }
-  }
-}
-
 async function reply(
   request: http.IncomingMessage,
   response: http.ServerResponse,
   { token, models }: ChatServerOptions,
-  turns: Turns,
+  turns: PQueue,
 ): Promise<void> {
   const [, given = ''] = /^Bearer (.*)$/.exec(request.headers.authorization ?? '') ?? [];
   if (!isSameSecret(given, token)) throw new Refusal(401, 'wrong or missing key', 'invalid_api_key');
@@ -182,17 +162,11 @@ async function readRequest<Schema extends z.ZodType>(
   request: http.IncomingMessage,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > LLAMA_LIMITS.bodyBytes)
-      throw new Refusal(413, `expected at most ${LLAMA_LIMITS.bodyBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const createError = () => new Refusal(413, `expected at most ${LLAMA_LIMITS.bodyBytes} bytes`);
+  const body = await readBytes(request, LLAMA_LIMITS.bodyBytes, createError);
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    value = JSON.parse(body.toString());
   } catch {
     throw new Refusal(400, 'expected a body of JSON');
   }
@@ -205,8 +179,10 @@ async function complete(
   query: ChatQuery,
   model: LocalModel,
   response: http.ServerResponse,
-  turns: Turns,
+  turns: PQueue,
 ): Promise<void> {
+  if (turns.size + turns.pending >= LLAMA_LIMITS.waiting)
+    throw new Refusal(429, `${turns.size + turns.pending} requests are waiting`, 'rate_limit_error');
   const left = new AbortController();
   response.on('close', () => left.abort());
   const signal = AbortSignal.any([left.signal, AbortSignal.timeout(LLAMA_LIMITS.replyMs)]);
@@ -218,7 +194,7 @@ async function complete(
   const stream = query.stream === true ? new CompletionStream(response, query, tools) : undefined;
   const heartbeat = setInterval(() => stream?.comfort(), LLAMA_LIMITS.heartbeatMs);
   try {
-    const whole = await turns.take(async () => {
+    const whole = await turns.add(async () => {
       signal.throwIfAborted();
       let text = '';
       const parts = model.generate(prompt, options);

@@ -16,21 +16,19 @@ import { sendRequest } from '../../http/fetch.ts';
 import { type GgufFacts, readGguf } from './gguf.ts';
 import { findInstallation } from './installation.ts';
 
-/** The first message to the process, with its listening socket: it has no network to open one. */
-export const startMessageSchema = z.strictObject({
-  token: z.string(),
-  folder: z.string(),
-  gpu: z.union([z.string(), z.literal(false)]),
-  /** The folder of the process's files; the launcher removes it. */
-  states: z.string(),
-});
-
-/** A message that has the process load a model. */
-export const loadMessageSchema = z.strictObject({
-  name: z.string(),
-  file: z.string(),
-  contextTokens: z.int().positive(),
-});
+/** The messages to the process. */
+export const modelMessageSchema = z.union([
+  /** The first one, with its listening socket: the process has no network to open one. */
+  z.strictObject({
+    token: z.string(),
+    folder: z.string(),
+    gpu: z.union([z.string(), z.literal(false)]),
+    /** The folder of the process's files; the launcher removes it. */
+    states: z.string(),
+  }),
+  /** Has it load a model. */
+  z.strictObject({ name: z.string(), file: z.string(), contextTokens: z.int().positive() }),
+]);
 
 const answerSchema = z.union([
   z.strictObject({ loaded: z.string() }),

@@ -6,8 +6,9 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { LLAMA_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
+import type * as z from 'zod';
 import { serveChat } from './chat-server.ts';
-import { loadMessageSchema, startMessageSchema } from './launch-model.ts';
+import { modelMessageSchema } from './launch-model.ts';
 import { loadLibrary } from './library.ts';
 import { LocalModel } from './local-model.ts';
 
@@ -22,15 +23,12 @@ process.on('disconnect', () => {
   process.kill(process.pid, 'SIGKILL');
 });
 process.on('message', (message: unknown, handle) => {
-  const start = startMessageSchema.safeParse(message);
-  if (start.success) {
-    const { token, folder, gpu } = start.data;
-    ({ states } = start.data);
-    library = loadLibrary(folder, gpu);
-    library.catch(() => undefined);
-    return serveChat(handle as net.Server, { token, models });
-  }
-  void load(loadMessageSchema.parse(message));
+  const order = modelMessageSchema.parse(message);
+  if ('file' in order) return void load(order);
+  ({ states } = order);
+  library = loadLibrary(order.folder, order.gpu);
+  library.catch(() => undefined);
+  serveChat(handle as net.Server, { token: order.token, models });
 });
 
 /** One processor stays free for the hub and the agents: threads of the library that wait for a busy one are many times slower. */
@@ -40,7 +38,7 @@ async function load({
   name,
   file,
   contextTokens,
-}: ReturnType<typeof loadMessageSchema.parse>): Promise<void> {
+}: Extract<z.infer<typeof modelMessageSchema>, { file: string }>): Promise<void> {
   let loaded: Awaited<typeof library>;
   try {
     loaded = await library;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
+import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 
 /**
  * Fits a value that a model wrote to the schema that it was asked for, where only the form differs: a number or a boolean in quotes,
@@ -178,16 +179,8 @@ function fitObject(value: unknown, { properties, required }: JsonObject): unknow
   return fitted;
 }
 
-/**
- * Reads a reply in plain words where they leave no doubt: the one name of a list, or a stated answer.
- *
- * @param findAnswer returns the answer that a text states
- */
-export function readPlainReply(
-  text: string,
-  schema: z.ZodType,
-  findAnswer: (text: string) => string | undefined,
-): JsonObject | undefined {
+/** Reads a reply in plain words where they leave no doubt: the one name of a list, or a stated answer. */
+export function readPlainReply(text: string, schema: z.ZodType): JsonObject | undefined {
   const { properties } = z
     .record(z.string(), z.json())
     .parse(z.toJSONSchema(schema, { unrepresentable: 'any' }));
@@ -198,8 +191,8 @@ export function readPlainReply(
     const named = fitEnum(text, only.enum);
     return typeof named === 'string' && only.enum.includes(named) ? { [name]: named } : undefined;
   }
-  const stated = answer === undefined ? undefined : findAnswer(text);
-  return stated === undefined ? readListReply(text, schema) : { answer: stated };
+  const stated = answer === undefined || !hasStatedAnswer(text) ? null : cleanAnswer(text);
+  return stated === null ? readListReply(text, schema) : { answer: stated };
 }
 
 /** Matches a line of a numbered or bulleted list, up to the text of its item. */
@@ -215,44 +208,4 @@ function readListReply(text: string, schema: z.ZodType): JsonObject | undefined 
     .split('\n')
     .flatMap((line) => LIST_ITEM.exec(line)?.[1]?.replaceAll('**', '').trim() ?? []);
   return items.length < 2 ? undefined : { [name]: items };
-}
-
-/** Fits the arguments of a call to the tool's schema: values of another type that are in quotes, and arguments within arguments. */
-export function fitArguments(
-  given: JsonObject,
-  { properties }: JsonObject,
-  parse: (text: string) => unknown,
-): JsonObject {
-  if (!isJsonObject(properties)) return given;
-  const [key = '', ...others] = Object.keys(given);
-  const inner = given[key];
-  if (
-    others.length === 0 &&
-    /^(?:arguments|args|kwargs|parameters|input)$/.test(key) &&
-    !(key in properties)
-  ) {
-    const whole = typeof inner === 'string' ? parse(inner) : inner;
-    if (isJsonObject(whole)) return fitArguments(whole, { properties }, parse);
-  }
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
-      const { type } = isJsonObject(properties[name]) ? properties[name] : {};
-      if (typeof value !== 'string' || typeof type !== 'string' || type === 'string') return [name, value];
-      const parsed = parse(value);
-      return [name, isOfType(parsed, type) ? parsed : value];
-    }),
-  );
-}
-
-function isOfType(value: unknown, type: string): value is JsonValue {
-  switch (type) {
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isJsonObject(value);
-    case 'integer':
-      return Number.isSafeInteger(value);
-    default:
-      return typeof value === type;
-  }
 }

@@ -3,7 +3,6 @@ import { toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues, isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import { keepForeignJson } from '@gaia-mesh/core/system/parse-json.ts';
 import type * as z from 'zod';
-import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { fitReply, readPlainReply } from './fit-value.ts';
 
 /** Maximum JSON values of a reply that are tried; a reply with more is not the JSON that was asked for. */
@@ -115,9 +114,7 @@ function readWholeJson(content: string, schema: z.ZodType): ReadJson {
   if (content.trim() === '') return { fault: 'it is not JSON: it is empty' };
   let fault: string | undefined;
   const values = [...parseValues(content)].flatMap((value) => [value, ...unwrapValue(value)]);
-  const plain = readPlainReply(content, schema, (text) =>
-    hasStatedAnswer(text) ? (cleanAnswer(text) ?? undefined) : undefined,
-  );
+  const plain = readPlainReply(content, schema);
   const whole = values.find((value) => schema.safeParse(value).success);
   const candidates = [whole, ...values, plain].filter((value) => value !== undefined);
   for (const candidate of candidates) {

@@ -1,5 +1,5 @@
 import type { ChatTurn, ToolCall, ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
-import { fitArguments } from './fit-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@gaia-mesh/core/contracts/packet.ts';
 import { buildToolCalls, MAX_TOOL_CALLS, parseLoosely } from './json-reply.ts';
 import { findTextCalls } from './text-calls.ts';
 
@@ -33,7 +33,43 @@ export function readReply(
 function fitCall(call: ToolCall, tools: readonly ToolDefinition[]): ToolCall {
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined || typeof call.arguments === 'string') return call;
-  return { ...call, arguments: fitArguments(call.arguments, tool.parameters, parseLoosely) };
+  return { ...call, arguments: fitArguments(call.arguments, tool.parameters) };
+}
+
+/** Fits the arguments of a call to the tool's schema: values of another type that are in quotes, and arguments within arguments. */
+function fitArguments(given: JsonObject, { properties }: JsonObject): JsonObject {
+  if (!isJsonObject(properties)) return given;
+  const [key = '', ...others] = Object.keys(given);
+  const inner = given[key];
+  if (
+    others.length === 0 &&
+    /^(?:arguments|args|kwargs|parameters|input)$/.test(key) &&
+    !(key in properties)
+  ) {
+    const whole = typeof inner === 'string' ? parseLoosely(inner) : inner;
+    if (isJsonObject(whole)) return fitArguments(whole, { properties });
+  }
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const { type } = isJsonObject(properties[name]) ? properties[name] : {};
+      if (typeof value !== 'string' || typeof type !== 'string' || type === 'string') return [name, value];
+      const parsed = parseLoosely(value);
+      return [name, isOfType(parsed, type) ? parsed : value];
+    }),
+  );
+}
+
+function isOfType(value: unknown, type: string): value is JsonValue {
+  switch (type) {
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isJsonObject(value);
+    case 'integer':
+      return Number.isSafeInteger(value);
+    default:
+      return typeof value === type;
+  }
 }
 
 /** Removes thoughts: a call in them was only considered, not made. */
