@@ -111,10 +111,7 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   analyze_image: {
     load: async () => (await import('./media/analyze-image.ts')).analyzeImage,
     needs: {
-      ...describeServiceNeeds(
-        ['vision', 'gemini', 'ollama'],
-        ['VISION_MODEL', 'GEMINI_MODEL', 'OLLAMA_VISION_MODEL'],
-      ),
+      ...describeServiceNeeds(['vision', 'gemini'], ['VISION_MODEL', 'GEMINI_MODEL']),
       ...RUNS_JOBS,
     },
     options: SERVICE,

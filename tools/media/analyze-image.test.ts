@@ -40,21 +40,6 @@ describe('analyze_image', () => {
     });
   });
 
-  test('shows it to a model of Ollama’s, in bare base64 (RA-42)', async () => {
-    await put('a.png', image);
-    const answer = { model: 'm', message: { role: 'assistant', content: 'A word.' }, done: true };
-    const { place, environment, requests } = await serve(['GEMINI_API_KEY'], { ollama: [{ body: answer }] });
-    const host = new URL(environment.OLLAMA_HOST ?? '').host;
-    const local = { ...place.environment, OLLAMA_VISION_MODEL: 'llava', OLLAMA_HOST: host };
-    expect((await ask({ ...place, environment: local })).text).toBe('A word.\n\n[seen by llava]');
-    expect(requests[0]?.path).toBe('/api/chat');
-    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
-      model: 'llava',
-      stream: true,
-      messages: [{ role: 'user', content: 'What is it?', images: [image.toString('base64')] }],
-    });
-  });
-
   test('shows it to the agent’s own model, and says so; one that takes no images is asked once, then the text is recognised', async () => {
     await put('a.png', image);
     const { place, requests } = await serve([]);

@@ -2,7 +2,6 @@ import { isModelFault, MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { toUsage } from '@gaia-mesh/core/contracts/usage.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext, DataToolReply } from '../data-tool.ts';
-import type { EngineOptions } from '../engines/engine-options.ts';
 import { loadEngine } from '../engines/registry.ts';
 import { KEY_HOSTS } from '../engines/server-kind.ts';
 import { detectFileKind } from '../files/file-kind.ts';
@@ -23,6 +22,7 @@ const MAX_IMAGE_BYTES = MAX_INLINE_BYTES;
 const MAX_PIXELS = 100_000_000;
 /** A model without a GPU takes minutes. */
 const MODEL_TIMEOUT_MS = 300_000;
+const MAX_RETRIES = 5;
 
 const input = z.strictObject({
   file: z.string().min(1),
@@ -37,9 +37,9 @@ interface Image {
 }
 
 /**
- * Reads images with the first available model, in this order: the one that the user named for images (`VISION_BASE_URL`,
- * `OLLAMA_VISION_MODEL`), the agent's own model unless it takes no images, OpenAI's with a key, Gemini with a key. Without any of them,
- * text is recognised on this machine. The reply ends with the name of the reader.
+ * Reads images with the first available model, in this order: the one at the user's `VISION_BASE_URL`, the agent's own model unless it
+ * takes no images, OpenAI's with a key, Gemini with a key. Without any of them, text is recognised on this machine. The reply ends with the
+ * name of the reader.
  */
 export const analyzeImage: DataTool<z.infer<typeof input>> = {
   name: 'analyze_image',
@@ -92,8 +92,7 @@ type Reader = (image: Image, context: DataToolContext) => Promise<DataToolReply>
 
 async function readImage(image: Image, context: DataToolContext): Promise<DataToolReply> {
   const { environment, model } = context;
-  if (environment.VISION_BASE_URL) return askOpenaiVision(image, context);
-  if (environment.OLLAMA_VISION_MODEL) return askOllamaVision(image, context);
+  if (environment.VISION_BASE_URL) return askVisionModel(image, context);
   const own = model === undefined ? undefined : await readByModel(image, model);
   if (own?.reply !== undefined) return own.reply;
   const other = chooseReader(environment);
@@ -106,7 +105,7 @@ async function readImage(image: Image, context: DataToolContext): Promise<DataTo
 }
 
 function chooseReader(environment: DataToolContext['environment']): Reader | undefined {
-  if (readServiceKey('vision', environment) !== undefined) return askOpenaiVision;
+  if (readServiceKey('vision', environment) !== undefined) return askVisionModel;
   return readServiceKey('gemini', environment) === undefined ? undefined : askGeminiVision;
 }
 
@@ -144,43 +143,28 @@ const settings = z.looseObject({
   retries: z.int().nonnegative().optional(),
 });
 
-const askOpenaiVision: Reader = (image, context) => {
-  const { environment } = context;
+/** Asks a model by the request of an engine: streamed, with its retries and the reader of its replies. */
+const askVisionModel: Reader = async (
+  { name, bytes, mediaType, question = DEFAULT_QUESTION },
+  { environment, options, signal, noteUsage },
+) => {
   const host = resolveServiceUrl('vision', environment);
   const key = readServiceKey('vision', environment);
-  return askVisionModel('openai', environment.VISION_MODEL || DEFAULT_MODEL, image, context, {
-    host,
-    environment: key === undefined ? {} : { OPENAI_API_KEY: key, [KEY_HOSTS]: host },
-  });
-};
-
-const askOllamaVision: Reader = (image, context) => {
-  const { environment } = context;
-  return askVisionModel('ollama', `${environment.OLLAMA_VISION_MODEL}`, image, context, { environment });
-};
-
-/** Asks a model by the request of an engine: streamed, with its retries and the reader of its replies. */
-async function askVisionModel(
-  engine: 'openai' | 'ollama',
-  model: string,
-  { name, bytes, mediaType, question = DEFAULT_QUESTION }: Image,
-  { options, signal, noteUsage }: DataToolContext,
-  server: Pick<EngineOptions, 'host' | 'environment'>,
-): Promise<DataToolReply> {
+  const model = environment.VISION_MODEL || DEFAULT_MODEL;
   const image = toChatImage(bytes, mediaType);
   if (image === undefined)
     throw new MeshError(
       'tool',
       `${name} is ${mediaType}, which vision models do not take: convert it to png`,
     );
-  const { timeout_ms: timeoutMs = MODEL_TIMEOUT_MS, retries } = settings.parse(options);
-  // Reasoning models, among them the default, refuse a temperature.
-  const own = engine === 'openai' ? { temperature: null } : {};
-  const { chat } = await loadEngine(engine, {
-    ...server,
+  const { timeout_ms: timeoutMs = MODEL_TIMEOUT_MS, retries = MAX_RETRIES } = settings.parse(options);
+  const { chat } = await loadEngine('openai', {
+    host,
+    environment: key === undefined ? {} : { OPENAI_API_KEY: key, [KEY_HOSTS]: host },
     model,
     timeoutMs,
-    options: retries === undefined ? own : { ...own, max_retries: retries },
+    // Reasoning models, among them the default, refuse a temperature.
+    options: { temperature: null, max_retries: retries },
     prompts: (prompt) => {
       throw new Error(`no prompt is needed here: ${prompt}`);
     },
@@ -199,12 +183,12 @@ async function askVisionModel(
     if (!isModelFault(error)) throw error;
     throw new MeshError('tool', `the vision model: ${error.message}`, { cause: error });
   }
-}
+};
 
 const askGeminiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
   const part = { inline_data: { mime_type: mediaType, data: encodeBase64(bytes) } };
   return buildImageReply(
-    await askGemini([part, { text: question }], context, 'set VISION_BASE_URL or OLLAMA_VISION_MODEL'),
+    await askGemini([part, { text: question }], context, 'set VISION_BASE_URL'),
     'Gemini',
   );
 };
@@ -213,7 +197,7 @@ const recognizeImageText: Reader = async ({ name, bytes }, { signal }) => {
   const { text, confidence } = await readImageText(bytes, name, signal);
   const lines = text.trim();
   const note =
-    'No vision model is set (VISION_BASE_URL, OLLAMA_VISION_MODEL, OPENAI_API_KEY or GEMINI_API_KEY): only text was looked for, by recognition on this machine.';
+    'No vision model is set (VISION_BASE_URL, OPENAI_API_KEY or GEMINI_API_KEY): only text was looked for, by recognition on this machine.';
   const result =
     lines === ''
       ? `not found: no text in ${name}.`

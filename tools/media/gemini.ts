@@ -2,7 +2,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataToolContext } from '../data-tool.ts';
 import { callService } from '../web/call-service.ts';
-import { parseReply } from '../web/parse-reply.ts';
 import { requireServiceKey } from '../web/services.ts';
 
 const DEFAULT_MODEL = 'gemini-2.5-pro';
@@ -45,7 +44,7 @@ export async function askGemini(
 ): Promise<string> {
   const key = requireServiceKey('gemini', context.environment, instead);
   const model = context.environment.GEMINI_MODEL || DEFAULT_MODEL;
-  const { text } = await callService(
+  const reply = await callService(
     {
       service: 'gemini',
       path: `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
@@ -55,7 +54,7 @@ export async function askGemini(
     },
     context,
   );
-  const { candidates, promptFeedback } = parseReply(replySchema, text, 'gemini');
+  const { candidates, promptFeedback } = reply.parse(replySchema);
   const answer =
     candidates[0]?.content?.parts
       .map((part) => part.text)

@@ -7,7 +7,6 @@ import { loadTaskFile } from '../files/find-file.ts';
 import type { LoadedFile } from '../files/loaded-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
-import { parseReply } from '../web/parse-reply.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
 import { parseYoutubeUrl } from '../web/youtube/youtube-id.ts';
 import { encodeBase64 } from './chat-image.ts';
@@ -88,7 +87,7 @@ async function transcribeAudio(
   form.set('file', new Blob([bytes], { type: mediaType }), `${path.parse(name).name}.${format}`);
   form.set('model', context.environment.WHISPER_MODEL || DEFAULT_MODEL);
   form.set('response_format', 'json');
-  const { text, headers } = await callService(
+  const reply = await callService(
     {
       service: 'whisper',
       path: '/audio/transcriptions',
@@ -99,8 +98,8 @@ async function transcribeAudio(
     context,
   );
   // Some servers write text regardless of the requested format.
-  if (headers.get('content-type')?.startsWith('text/plain')) return text.trim();
-  return parseReply(replySchema, text, 'whisper').text.trim();
+  if (reply.headers.get('content-type')?.startsWith('text/plain')) return reply.text.trim();
+  return reply.parse(replySchema).text.trim();
 }
 
 /** Returns the authorization header; empty without a key, because local servers need none. */

@@ -23,8 +23,8 @@ interface Service {
 }
 
 /**
- * All services, with the variable that replaces each URL: `<NAME>_BASE_URL`, except for SearXNG and Ollama, whose variables are older
- * than this table. A base URL may have a path; the request's path is appended to it.
+ * All services, with the variable that replaces each URL: `<NAME>_BASE_URL`, except for SearXNG, whose variable is older than this table.
+ * A base URL may have a path; the request's path is appended to it.
  */
 const services = {
   duckduckgo: { variable: 'DUCKDUCKGO_BASE_URL', url: 'https://html.duckduckgo.com', concurrency: 1 },
@@ -72,7 +72,6 @@ const services = {
     isVersioned: true,
     keys: ['WHISPER_API_KEY', 'OPENAI_API_KEY'],
   },
-  ollama: { variable: 'OLLAMA_HOST', url: 'http://127.0.0.1:11434' },
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof services;

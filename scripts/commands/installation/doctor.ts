@@ -253,7 +253,7 @@ async function checkKeys(environment: NodeJS.ProcessEnv): Promise<Finding> {
 
 /** Reports the packages for text recognition, or the model that looks at images instead. */
 async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
-  const models = ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
+  const models = ['VISION_BASE_URL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
   const model = models.find((name) => (environment[name] ?? '') !== '');
   if (model !== undefined)
     return { what: 'images', status: 'ok', detail: `by a vision model (${model} is set)` };
@@ -270,7 +270,7 @@ async function checkImages(environment: NodeJS.ProcessEnv): Promise<Finding> {
   return {
     what: 'images',
     status: 'ok',
-    detail: `English text is recognised here, offline; to see more, set ${models.slice(0, 2).join(' or ')}`,
+    detail: `English text is recognised here, offline; to see more, set ${models.join(' or ')}`,
   };
 }
 

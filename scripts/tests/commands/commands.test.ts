@@ -260,10 +260,7 @@ describe('doctor', () => {
 
   test('says what would run Python, what recognises text in images, and what is missing to measure other SDKs', async () => {
     const env = Object.fromEntries(
-      ['VISION_BASE_URL', 'OLLAMA_VISION_MODEL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'].map((name) => [
-        name,
-        '',
-      ]),
+      ['VISION_BASE_URL', 'OPENAI_API_KEY', 'GEMINI_API_KEY'].map((name) => [name, '']),
     );
 
     const { stdout } = await callCli(['doctor'], { env: { ...env, XDG_CACHE_HOME: temporaryFolder() } });
