@@ -8,7 +8,6 @@ export interface Address {
 }
 
 export interface FetchInit {
-  readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | URLSearchParams | FormData | undefined;
   readonly signal: AbortSignal;
@@ -25,7 +24,7 @@ export interface FetchInit {
  */
 export async function sendRequest(
   url: URL,
-  { method, headers = {}, body, signal, addresses }: FetchInit,
+  { headers = {}, body, signal, addresses }: FetchInit,
 ): Promise<Response> {
   const { Agent, fetch } = await import('undici');
   // Each request has its own connection: a server may close a kept one just when it is reused, and one that was made for another check
@@ -38,7 +37,7 @@ export async function sendRequest(
   // Node's types and the package's are two copies of the same types, which the compiler does not identify.
   const send = fetch as unknown as (url: URL, init: object) => Promise<Response>;
   return send(url, {
-    method: method ?? (content === undefined ? 'GET' : 'POST'),
+    method: content === undefined ? 'GET' : 'POST',
     headers: content === undefined ? headers : { 'content-type': type, ...headers },
     body: await content?.arrayBuffer(),
     signal,

@@ -78,10 +78,11 @@ interface ServiceRequest extends Pick<FetchInit, 'headers' | 'body'> {
   /** Time limit of one attempt, from the request to the end of the reply's head. */
   readonly timeoutMs: number;
   readonly maxRetries: number;
-  /** Retries if there is no connection: an unreachable service stays so for more than seconds, a dropped packet does not. */
-  readonly maxNetworkRetries: number;
-  readonly backoff: Backoff;
 }
+
+/** Retries if there is no connection: an unreachable service stays so for more than seconds, a dropped packet does not. */
+const MAX_NETWORK_RETRIES = 1;
+const BACKOFF: Backoff = { firstMs: 300, maxMs: 10_000, maxRetryAfterMs: 30_000 };
 
 /** A service's refusal, with the text of its body, which each service words in its own form. */
 export class ServiceRefusal extends Error {
@@ -104,7 +105,7 @@ export class ServiceRefusal extends Error {
  * is not followed
  */
 export async function requestService(request: ServiceRequest, signal: AbortSignal): Promise<Response> {
-  const { accepts = [], maxRetries, maxNetworkRetries, backoff } = request;
+  const { accepts = [], maxRetries } = request;
   for (let retry = 1; ; retry++) {
     let retryAfterMs: number | undefined;
     try {
@@ -113,10 +114,10 @@ export async function requestService(request: ServiceRequest, signal: AbortSigna
       retryAfterMs = parseRetryAfter(response.headers, Date.now());
       throw new ServiceRefusal(response.status, await readStart(response, MAX_ERROR_BYTES));
     } catch (error) {
-      const most = error instanceof ServiceRefusal ? maxRetries : Math.min(maxRetries, maxNetworkRetries);
+      const most = error instanceof ServiceRefusal ? maxRetries : Math.min(maxRetries, MAX_NETWORK_RETRIES);
       if (signal.aborted || retry > most || !mayPass(error)) throw error;
     }
-    await realPace.wait(computeBackoffMs(backoff, retry, retryAfterMs, realPace.random), signal);
+    await realPace.wait(computeBackoffMs(BACKOFF, retry, retryAfterMs, realPace.random), signal);
   }
 }
 

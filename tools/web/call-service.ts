@@ -34,6 +34,12 @@ interface ServiceReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /**
+   * Parses and checks its JSON.
+   *
+   * @throws MeshError `tool`, naming the fields that are wrong
+   */
+  parse<Result>(schema: z.ZodType<Result>): Result;
 }
 
 /** Time limit of one attempt, from the request to the end of the reply's head. */
@@ -43,8 +49,6 @@ const TOTAL_ATTEMPTS = 4;
 
 /** Retries after transport errors (C-07). */
 const MAX_RETRIES = 5;
-const MAX_NETWORK_RETRIES = 1;
-const BACKOFF = { firstMs: 300, maxMs: 10_000, maxRetryAfterMs: 30_000 };
 
 /** Maximum bytes of a reply, far above any search result or transcript. */
 const MAX_REPLY_BYTES = 8 * 1024 * 1024;
@@ -73,7 +77,17 @@ export function callService(call: ServiceCall, context: ServiceContext): Promise
   return withService(call, context, async (response) => {
     const error = tooLarge(`the reply of ${call.service}`, MAX_REPLY_BYTES);
     const bytes = await readBytes(response.body, MAX_REPLY_BYTES, error);
-    return { status: response.status, headers: response.headers, text: new TextDecoder().decode(bytes) };
+    const text = new TextDecoder().decode(bytes);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      parse(schema) {
+        const { success, data, error: fault } = schema.safeParse(tryParseJson(text));
+        if (success) return data;
+        throw new MeshError('tool', `${call.service} sent an undocumented reply: ${formatIssues(fault)}`);
+      },
+    };
   });
 }
 
@@ -102,8 +116,6 @@ export async function withService<Result>(
     accepts: call.accepts,
     timeoutMs,
     maxRetries: parsed.data.retries ?? MAX_RETRIES,
-    maxNetworkRetries: MAX_NETWORK_RETRIES,
-    backoff: BACKOFF,
   };
   const finished = new AbortController();
   const queue = await findServiceQueue(call, url.origin, context);

@@ -1,7 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import { callService } from '../call-service.ts';
-import { parseReply } from '../parse-reply.ts';
 import { contentHit, createSearchTool, cutSnippet, joinLines } from './search-hits.ts';
 
 const replySchema = z.object({
@@ -30,7 +29,7 @@ export const searxngSearch = createSearchTool({
   name: 'searxng_search',
   description: 'Searches the web by several engines (SearXNG).',
   async search(q, _maxResults, context) {
-    const { status, text } = await callService(
+    const reply = await callService(
       {
         service: 'searxng',
         path: '/search',
@@ -39,18 +38,13 @@ export const searxngSearch = createSearchTool({
       },
       context,
     );
-    if (status === 403) {
+    if (reply.status === 403) {
       throw new MeshError(
         'tool',
         'searxng refused (status 403): its settings.yml must list json among search.formats, and its limiter must let this host in',
       );
     }
-    const {
-      results,
-      answers,
-      infoboxes,
-      unresponsive_engines: silent,
-    } = parseReply(replySchema, text, 'searxng');
+    const { results, answers, infoboxes, unresponsive_engines: silent } = reply.parse(replySchema);
     if (results.length === 0 && answers.length === 0 && infoboxes.length === 0 && silent.length > 0) {
       const engines = silent
         .slice(0, 10)

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { callService } from '../call-service.ts';
-import { parseReply } from '../parse-reply.ts';
 import { requireServiceKey } from '../services.ts';
 import { contentHit, createSearchTool } from './search-hits.ts';
 
@@ -15,7 +14,7 @@ export const tavilySearch = createSearchTool({
   description: 'Searches the web by Tavily: passages too.',
   async search(query, maxResults, context) {
     const key = requireServiceKey('tavily', context.environment, 'duckduckgo_search and wikipedia need none');
-    const { text } = await callService(
+    const reply = await callService(
       {
         service: 'tavily',
         path: '/search',
@@ -32,7 +31,7 @@ export const tavilySearch = createSearchTool({
       },
       context,
     );
-    const { answer, results } = parseReply(replySchema, text, 'tavily');
+    const { answer, results } = reply.parse(replySchema);
     return { hits: results, notes: answer ? [`Answer: ${answer}`] : [] };
   },
 });

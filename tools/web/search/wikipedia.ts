@@ -2,7 +2,6 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService } from '../call-service.ts';
-import { parseReply } from '../parse-reply.ts';
 import { resolveServiceUrl } from '../services.ts';
 import { cutSnippet } from './search-hits.ts';
 
@@ -128,7 +127,7 @@ class Wiki {
   }
 
   async #ask<Result>(schema: z.ZodType<Result>, query: Record<string, string | number>): Promise<Result> {
-    const { text } = await callService(
+    const said = await callService(
       {
         service: 'wikipedia',
         baseUrl: this.#base,
@@ -137,12 +136,11 @@ class Wiki {
       },
       this.#place,
     );
-    const reply = parseReply(z.union([errorSchema, schema]), text, 'wikipedia');
-    const failed = errorSchema.safeParse(reply);
+    const failed = errorSchema.safeParse(said.parse(z.union([errorSchema, schema])));
     if (failed.success) {
       const { code, info } = failed.data.error;
       throw new MeshError('tool', `wikipedia refused: ${info} (${code})`);
     }
-    return parseReply(schema, text, 'wikipedia');
+    return said.parse(schema);
   }
 }

@@ -3,7 +3,6 @@ import { tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
 import * as z from 'zod';
 import type { DataTool, DataToolContext } from '../../data-tool.ts';
 import { callService, type ServiceCall } from '../call-service.ts';
-import { parseReply } from '../parse-reply.ts';
 import { resolveServiceUrl } from '../services.ts';
 import { parseYoutubeUrl } from './youtube-id.ts';
 
@@ -175,7 +174,7 @@ export const youtubeTranscript: DataTool<z.infer<typeof input>> = {
 
 async function fetchPlayer(id: string, context: DataToolContext): Promise<Player> {
   const key = await fetchPlayerKey(id, context);
-  const { text } = await ask(
+  const reply = await ask(
     {
       service: 'youtube',
       path: '/youtubei/v1/player',
@@ -184,7 +183,7 @@ async function fetchPlayer(id: string, context: DataToolContext): Promise<Player
     },
     context,
   );
-  return parseReply(playerSchema, text, 'youtube');
+  return reply.parse(playerSchema);
 }
 
 async function fetchPlayerKey(id: string, context: DataToolContext): Promise<string> {
