@@ -35,7 +35,10 @@ async function parseCaptions(text: string): Promise<string[]> {
 
 /** Parses `<text start="1.54">`, or `<p t="1540">` with words in `<s>`. */
 async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
-  const { XMLParser, XMLValidator } = await import('fast-xml-parser');
+  const [{ XMLParser, XMLValidator }, { parseHTML }] = await Promise.all([
+    import('fast-xml-parser'),
+    import('linkedom'),
+  ]);
   if (XMLValidator.validate(xml) !== true) {
     throw new MeshError('tool', 'youtube sent an undocumented reply: neither JSON nor XML');
   }
@@ -48,7 +51,9 @@ async function parseXmlCaptions(xml: string): Promise<(string | undefined)[]> {
   });
   const body = xmlSchema.safeParse(parser.parse(xml));
   if (!body.success) throw new MeshError('tool', 'youtube sent an undocumented reply: no <text>, no <p>');
-  return body.data.map(({ startMs, text }) => formatCaption(startMs, stripTags(text)));
+  const readText = (html: string) => parseHTML(`<p>${html}</p>`).document.documentElement.textContent ?? '';
+  // Texts are escaped twice, and have tags at both levels.
+  return body.data.map(({ startMs, text }) => formatCaption(startMs, readText(readText(text))));
 }
 
 const attribute = z.coerce.number().default(0);
@@ -72,29 +77,6 @@ const xmlSchema = z.union([
       timedtext.body.p.map((line) => ({ startMs: line['@_t'], text: line['#text'] })),
     ),
 ]);
-
-/** Removes tags, which texts have at both levels of their double escaping. */
-function stripTags(text: string): string {
-  return unescapeEntities(unescapeEntities(text.replace(/<[^<>]*>/g, ''))).replace(/<[^<>]*>/g, '');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
-
-function unescapeEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
-    const code =
-      decimal === undefined ? (hex === undefined ? undefined : Number.parseInt(hex, 16)) : Number(decimal);
-    if (code === undefined) return ENTITIES[name] ?? all;
-    return code <= 0x10ffff ? String.fromCodePoint(code).toWellFormed() : all;
-  });
-}
 
 function formatCaption(startMs: number, text: string): string | undefined {
   const words = text.replace(/\s+/g, ' ').trim();
