@@ -6,30 +6,18 @@ import { decodeText } from '../text-encoding.ts';
 
 export interface ZipMember {
   readonly name: string;
-  readonly packedBytes: number;
   /** The archive's statement; reading measures the real size. */
   readonly statedBytes: number;
   readonly isFolder: boolean;
   readonly isEncrypted: boolean;
   /** True when the name is relative and stays inside the archive's folder. */
   readonly isSafe: boolean;
-}
-
-export interface ZipArchive {
-  readonly members: readonly ZipMember[];
   /**
-   * Unpacks a member.
+   * Unpacks the member.
    *
    * @throws MeshError `tool` for a member that is encrypted, unsafe, damaged or too large
    */
-  read(member: ZipMember): Uint8Array<ArrayBuffer>;
-}
-
-interface MemberPosition {
-  readonly method: number;
-  readonly crc: number;
-  /** Offset of its local header. */
-  readonly at: number;
+  read(): Uint8Array<ArrayBuffer>;
 }
 
 // APPNOTE.TXT 6.3.10: end of central directory (4.3.16), central file header (4.3.12), local file header (4.3.7).
@@ -39,12 +27,12 @@ const LOCAL = { signature: 0x04034b50, bytes: 30 };
 const MAX_COMMENT_BYTES = 0xffff;
 
 /**
- * Opens a ZIP archive by its central directory. Each member is unpacked only when it is read, within the bounds;
- * libraries would unpack whatever the archive declares.
+ * Opens a ZIP archive by its central directory and returns its members. Each is unpacked only when it is read, within
+ * the bounds; libraries would unpack whatever the archive declares.
  *
  * @throws MeshError `tool` for other files, and for ZIP64, archives of several volumes and too many members
  */
-export function openZip({ name, bytes }: LoadedFile): ZipArchive {
+export function openZip({ name, bytes }: LoadedFile): ZipMember[] {
   const fail = (why: string): never => {
     throw new MeshError(
       'tool',
@@ -65,53 +53,49 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
   const shift = start - view.getUint32(end + 16, true);
   if (start < 0 || shift < 0) fail('its directory lies outside of it');
 
-  const places = new Map<ZipMember, MemberPosition>();
+  const members: ZipMember[] = [];
+  let budget = FILE_LIMITS.unpackedBytes;
   let at = start;
   for (let i = 0; i < count; i++) {
     if (at + CENTRAL.bytes > end || view.getUint32(at, true) !== CENTRAL.signature)
       fail(`its directory ends after ${i} of ${count} members`);
+    const header = at;
     const nameBytes = view.getUint16(at + 28, true);
-    const next =
-      at + CENTRAL.bytes + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
-    if (next > end) fail(`its directory ends within member ${i + 1} of ${count}`);
-    const memberName = decodeMemberName(bytes.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes));
-    const member: ZipMember = {
+    at += CENTRAL.bytes + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+    if (at > end) fail(`its directory ends within member ${i + 1} of ${count}`);
+    const nameStart = header + CENTRAL.bytes;
+    const memberName = decodeMemberName(bytes.subarray(nameStart, nameStart + nameBytes));
+    const failMember = (why: string): never => {
+      throw new MeshError('tool', `${quoteFileName(memberName)} of ${quoteFileName(name)} ${why}`);
+    };
+    const member = {
       name: memberName,
-      packedBytes: view.getUint32(at + 20, true),
-      statedBytes: view.getUint32(at + 24, true),
+      statedBytes: view.getUint32(header + 24, true),
       isFolder: memberName.endsWith('/'),
-      isEncrypted: (view.getUint16(at + 8, true) & 1) === 1,
+      isEncrypted: (view.getUint16(header + 8, true) & 1) === 1,
       isSafe: isSafeName(memberName),
     };
-    places.set(member, {
-      method: view.getUint16(at + 10, true),
-      crc: view.getUint32(at + 16, true),
-      at: view.getUint32(at + 42, true) + shift,
-    });
-    at = next;
-  }
-
-  let budget = FILE_LIMITS.unpackedBytes;
-  return {
-    members: [...places.keys()],
-    read(member) {
-      const failMember = (why: string): never => {
-        throw new MeshError('tool', `${quoteFileName(member.name)} of ${quoteFileName(name)} ${why}`);
-      };
-      const place = places.get(member) ?? failMember('is of another archive');
+    const read = () => {
       if (!member.isSafe) failMember('has a name that leads outside of the archive: it is not read');
       if (member.isFolder) failMember('is a folder');
       if (member.isEncrypted) failMember('is encrypted: it can only be read with its password');
       const packed =
-        readPackedBytes(bytes, view, member, place) ??
-        failMember('lies outside of the archive, which is damaged');
+        readPackedBytes(
+          bytes,
+          view,
+          view.getUint32(header + 42, true) + shift,
+          view.getUint32(header + 20, true),
+        ) ?? failMember('lies outside of the archive, which is damaged');
       const limit = Math.min(FILE_LIMITS.bytes, budget);
-      const content = unpackMember(packed, place.method, limit, failMember);
+      const content = unpackMember(packed, view.getUint16(header + 10, true), limit, failMember);
       budget -= content.length;
-      if (crc32(content) !== place.crc) failMember('is damaged: its checksum is wrong');
+      if (crc32(content) !== view.getUint32(header + 16, true))
+        failMember('is damaged: its checksum is wrong');
       return content;
-    },
-  };
+    };
+    members.push({ ...member, read });
+  }
+  return members;
 }
 
 /**
@@ -120,8 +104,7 @@ export function openZip({ name, bytes }: LoadedFile): ZipArchive {
  * @throws MeshError `tool`
  */
 export function checkZip(file: LoadedFile): void {
-  const archive = openZip(file);
-  for (const member of archive.members) if (!member.isFolder) archive.read(member);
+  for (const member of openZip(file)) if (!member.isFolder) member.read();
 }
 
 function unpackMember(
@@ -149,11 +132,12 @@ function unpackMember(
   }
 }
 
+/** Returns the packed bytes behind the local header at `at`; undefined when they lie outside of the archive. */
 function readPackedBytes(
   bytes: Uint8Array<ArrayBuffer>,
   view: DataView,
-  { packedBytes }: ZipMember,
-  { at }: MemberPosition,
+  at: number,
+  packedBytes: number,
 ): Uint8Array<ArrayBuffer> | undefined {
   if (at + LOCAL.bytes > bytes.length || view.getUint32(at, true) !== LOCAL.signature) return undefined;
   const start = at + LOCAL.bytes + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);

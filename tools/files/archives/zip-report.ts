@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DataToolReply } from '../../data-tool.ts';
 import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
-import { openZip, type ZipArchive, type ZipMember } from './zip-archive.ts';
+import { openZip, type ZipMember } from './zip-archive.ts';
 
 /** The entry that stands for every member, one after the other. */
 const ALL_MEMBERS = '*';
@@ -26,8 +26,7 @@ export async function reportZip(
 }
 
 function listZip(file: LoadedFile): DataToolReply {
-  const { members } = openZip(file);
-  const files = members.filter(({ isFolder }) => !isFolder);
+  const files = openZip(file).filter(({ isFolder }) => !isFolder);
   const bytes = files.reduce((sum, { statedBytes }) => sum + statedBytes, 0);
   const lines = files
     .slice(0, MAX_LISTED)
@@ -57,21 +56,21 @@ function listZip(file: LoadedFile): DataToolReply {
  * @throws MeshError `tool` for one that is missing, encrypted, unsafe, an archive itself, or too large
  */
 export function openZipMember(file: LoadedFile, entry: string): LoadedFile {
-  const archive = openZip(file);
-  const member = findMember(archive, entry);
+  const members = openZip(file);
+  const member = findMember(members, entry);
   if (member === undefined) {
-    const names = archive.members.slice(0, 20).map(({ name }) => quoteFileName(name));
-    const more = archive.members.length > names.length ? ', …' : '';
+    const names = members.slice(0, 20).map(({ name }) => quoteFileName(name));
+    const more = members.length > names.length ? ', …' : '';
     throw new MeshError(
       'tool',
       `${quoteFileName(file.name)} has no member ${quoteFileName(entry)}: it has ${names.join(', ')}${more}`,
     );
   }
-  return unpackFile(file, archive, member);
+  return unpackFile(file, member);
 }
 
-function unpackFile(file: LoadedFile, archive: ZipArchive, member: ZipMember): LoadedFile {
-  return { name: `${file.name}/${member.name}`, bytes: archive.read(member) };
+function unpackFile(file: LoadedFile, member: ZipMember): LoadedFile {
+  return { name: `${file.name}/${member.name}`, bytes: member.read() };
 }
 
 /**
@@ -85,8 +84,7 @@ const MAX_MEMBERS_READ = 200;
 
 /** Returns member after member, and names those that were cut or left out because the limit was reached. */
 async function readMembers(file: LoadedFile, read: ReadMember): Promise<DataToolReply> {
-  const archive = openZip(file);
-  const members = archive.members.filter(({ isFolder }) => !isFolder);
+  const members = openZip(file).filter(({ isFolder }) => !isFolder);
   const parts: string[] = [];
   const left: string[] = [];
   let room = MAX_MEMBERS_CHARACTERS;
@@ -95,7 +93,7 @@ async function readMembers(file: LoadedFile, read: ReadMember): Promise<DataTool
       left.push(quoteFileName(member.name));
       continue;
     }
-    const text = await readMemberText(() => read(unpackFile(file, archive, member)));
+    const text = await readMemberText(() => read(unpackFile(file, member)));
     const most = Math.min(MAX_MEMBER_CHARACTERS, room);
     const cut =
       text.length > most ? `\n[cut: ${text.length - most} more characters; read it by its name]` : '';
@@ -118,7 +116,7 @@ async function readMemberText(read: () => Promise<DataToolReply>): Promise<strin
   }
 }
 
-function findMember({ members }: ZipArchive, entry: string): ZipMember | undefined {
+function findMember(members: readonly ZipMember[], entry: string): ZipMember | undefined {
   const wanted = entry.toLowerCase();
   return (
     members.find(({ name }) => name === entry) ??

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { DomNode, FormatCallback } from 'html-to-text';
-import { openZip, type ZipArchive } from '../archives/zip-archive.ts';
+import { openZip, type ZipMember } from '../archives/zip-archive.ts';
 import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { renderMarkdownTable } from '../tables/markdown-table.ts';
 import { decodeText } from '../text-encoding.ts';
@@ -30,14 +30,14 @@ export async function reportHtml(file: LoadedFile): Promise<string> {
  */
 export async function reportEpub(file: LoadedFile): Promise<string> {
   const { length } = file.bytes;
-  const archive = openZip(file);
+  const members = openZip(file);
   return fromLibrary(file, 'an EPUB book', async () => {
     const { XMLParser } = await import('fast-xml-parser');
     const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '', removeNSPrefix: true });
-    const container: unknown = parser.parse(readMemberText(archive, 'META-INF/container.xml'));
+    const container: unknown = parser.parse(readMemberText(members, 'META-INF/container.xml'));
     const [rootFile] = findElements(container, 'container', 'rootfiles', 'rootfile');
     const packageFile = readAttribute(rootFile, 'full-path');
-    const book: unknown = parser.parse(readMemberText(archive, packageFile));
+    const book: unknown = parser.parse(readMemberText(members, packageFile));
     const files = new Map(
       findElements(book, 'package', 'manifest', 'item').map((item) => [
         readAttribute(item, 'id'),
@@ -49,8 +49,8 @@ export async function reportEpub(file: LoadedFile): Promise<string> {
     for (const reference of findElements(book, 'package', 'spine', 'itemref')) {
       const href = files.get(readAttribute(reference, 'idref'));
       if (href === undefined) continue;
-      const member = path.posix.join(path.posix.dirname(packageFile), decodeURIComponent(href));
-      const text = await extractHtmlText(readMemberText(archive, member));
+      const chapter = path.posix.join(path.posix.dirname(packageFile), decodeURIComponent(href));
+      const text = await extractHtmlText(readMemberText(members, chapter));
       if (text !== '') chapters.push(text);
       characters += text.length;
       if (characters > MAX_TEXT_CHARACTERS) throw new Error(`more than ${MAX_TEXT_CHARACTERS} characters`);
@@ -76,10 +76,10 @@ async function extractHtmlText(html: string): Promise<string> {
   return text.toWellFormed().trim();
 }
 
-function readMemberText(archive: ZipArchive, name: string): string {
-  const member = archive.members.find((one) => one.name === name);
+function readMemberText(members: readonly ZipMember[], name: string): string {
+  const member = members.find((one) => one.name === name);
   if (member === undefined) throw new Error(`there is no ${quoteFileName(name)} in it`);
-  const decoded = decodeText(archive.read(member));
+  const decoded = decodeText(member.read());
   if (decoded === undefined) throw new MeshError('tool', `${quoteFileName(name)} in it is not text`);
   return decoded.text;
 }

@@ -17,11 +17,10 @@ type Parts = (name: string) => XmlElement | undefined;
  * @throws MeshError `tool` for other files
  */
 export async function reportPptx(file: LoadedFile): Promise<string> {
-  const archive = openZip(file);
-  const members = new Map(archive.members.map((member) => [member.name, member]));
+  const members = new Map(openZip(file).map((member) => [member.name, member]));
   const parts: Parts = (name) => {
     const member = members.get(name);
-    return member && parseXml(new TextDecoder().decode(archive.read(member)));
+    return member && parseXml(new TextDecoder().decode(member.read()));
   };
   const slides = await fromLibrary(file, 'a PowerPoint presentation', () => listSlides(parts));
   const head = `${quoteFileName(file.name)}: PowerPoint presentation, ${file.bytes.length} bytes, ${slides.length} slides`;

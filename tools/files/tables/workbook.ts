@@ -1,7 +1,7 @@
 import type { CellObject, WorkSheet } from '@e965/xlsx';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import * as z from 'zod';
-import type { CellValue } from '../../tables/values/value.ts';
+import { type CellValue, roundNoise } from '../../tables/values/value.ts';
 import { checkZip } from '../archives/zip-archive.ts';
 import { detectFileKind } from '../file-kind.ts';
 import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
@@ -194,7 +194,7 @@ class CellReader {
         .replace(/T00:00:00.*$/, '')
         .replace(/\.\d+Z$/, '');
     if (typeof v === 'number' && !Number.isFinite(v)) return w ?? null;
-    if (typeof v === 'number') return this.#date(v, String(format ?? ''), w) ?? roundDigits(v);
+    if (typeof v === 'number') return this.#date(v, String(format ?? ''), w) ?? roundNoise(v);
     if (typeof v === 'string') return v.trim() === '' ? null : v.toWellFormed();
     return v;
   }
@@ -262,9 +262,4 @@ function readColour(style: unknown): string | undefined {
   const { rgb, theme } = fill.fgColor ?? {};
   if (rgb !== undefined) return rgb.slice(-6).toUpperCase();
   return theme === undefined ? 'a colour that is not stored as RGB' : `theme colour ${theme}`;
-}
-
-/** Rounds to 15 digits, as spreadsheets do when they show a number: 0.1 + 0.2 → 0.3. */
-function roundDigits(value: number): number {
-  return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(15));
 }
