@@ -7,7 +7,7 @@ import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
 import { MAX_CELL_CHARACTERS, type SheetRow } from './sheet.ts';
 import { quote, type SqlColumn } from './sql-columns.ts';
-import { nameTables, type Selection, selectRows } from './table-database.ts';
+import { type Selection, selectRows } from './table-database.ts';
 import { readSheets } from './workbook.ts';
 
 const MAX_NOTES = 40;
@@ -25,13 +25,12 @@ const TOTAL = /^(grand |sub)?totals?:?$|^sum:?$/i;
  * @throws MeshError `tool` for a file that is not a spreadsheet, and for SQL that cannot be run
  */
 export async function answerSql(file: LoadedFile, sql: string): Promise<DataToolReply> {
-  const tables = nameTables(quoteFileName(file.name), await readSheets(file));
-  const selection = selectRows(tables, sql, undefined);
+  const name = quoteFileName(file.name);
+  const [selection, other] = selectRows(name, await readSheets(file), sql);
   const dayFirst = writeResult(selection);
-  const head = `${tables.file}: `;
-  if (selection.either.length === 0) return { text: head + dayFirst.text, data: dayFirst.data };
-  const monthFirst = writeResult(selectRows(tables, sql, 'mdy'));
-  if (JSON.stringify(monthFirst.data) === JSON.stringify(dayFirst.data))
+  const head = `${name}: `;
+  const monthFirst = other && writeResult(other);
+  if (monthFirst === undefined || JSON.stringify(monthFirst.data) === JSON.stringify(dayFirst.data))
     return { text: head + dayFirst.text, data: dayFirst.data };
   const text = [
     `${head}it is unclear whether dates of ${selection.either.map(quote).join(', ')} such as 03/04/2024 have the day or the month first, and the results differ. Find out which.`,

@@ -55,7 +55,7 @@ const NO_STATEMENT = 'ERR_INVALID_ARG_VALUE';
 const SQL_ERRORS = new Set(['ERR_SQLITE_ERROR', NO_STATEMENT]);
 
 /** Names the sheets of a file, and their columns, as tables. SQLite ignores case. */
-export function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
+function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
   const names = makeNamesUnique(
     sheets.map(({ name }) => nameTable(name)),
     fold,
@@ -103,13 +103,27 @@ function nameTable(sheet: string): string {
 }
 
 /**
- * Runs a statement over the tables that it reads.
- *
- * @param otherwise the order of day and month when a table does not show it
+ * Runs a statement over the sheets of a file, each of which is a table. When no date shows the order of day and month,
+ * returns a second selection, with the month first.
  *
  * @throws MeshError `tool` for SQL that cannot be run, naming the existing tables and columns
  */
-export function selectRows(of: SqlTables, sql: string, otherwise: DateOrder | undefined): Selection {
+export function selectRows(
+  file: string,
+  sheets: readonly Sheet[],
+  sql: string,
+): readonly [dayFirst: Selection, monthFirst?: Selection] {
+  const tables = nameTables(file, sheets);
+  const dayFirst = runSelect(tables, sql, undefined);
+  return dayFirst.either.length === 0 ? [dayFirst] : [dayFirst, runSelect(tables, sql, 'mdy')];
+}
+
+/**
+ * Runs a statement over the tables that it reads.
+ *
+ * @param otherwise the order of day and month when a table does not show it
+ */
+function runSelect(of: SqlTables, sql: string, otherwise: DateOrder | undefined): Selection {
   const { database, columns: tables, notes, either } = fillDatabase(of, sql, otherwise);
   const statement = prepareSelect(database, of, sql);
   const rows: SQLOutputValue[][] = [];
