@@ -17,7 +17,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { runCommand, useRunFolder } from '../measure/bench-runs.ts';
 import { createPublisher } from '../measure/publish.ts';
-import { createWitness, type Temper } from './witness.ts';
+import { createWitness } from './witness.ts';
 
 const blameTable = defineTable({
   options: z.object({
@@ -30,6 +30,8 @@ const blameTable = defineTable({
 
 /** Probability that the witness reports a wrong number while blame runs. */
 const SLIPS = 0.1;
+/** The witness slips only while blame asks, so that no other answer is wrong by chance. */
+const temper = { slips: 0 };
 const SEED = 20_261_124;
 /** Minimum shares: of lies that are named first, and of honest runs in which no message is blamed. */
 const FLOORS = { lies: 0.8, honest: 0.9 };
@@ -44,7 +46,6 @@ export function blameTrialsCommand(command: Command): void {
  */
 async function run({ trials, only, ...options }: z.output<typeof blameTable.options>): Promise<void> {
   const publish = createPublisher('docs/results/blame.md', options);
-  const temper: Temper = { slips: 0 };
   const server = await startModelServer(createWitness(temper, SEED), {
     capabilities: ['completion', 'tools'],
   });
@@ -55,7 +56,6 @@ async function run({ trials, only, ...options }: z.output<typeof blameTable.opti
   if (!measured.isEnough) process.exitCode = 1;
 
   async function tryAll(folder: string): Promise<Results> {
-    const live = { temper, slips: SLIPS };
     const all: Known[] = [];
     for (const setting of createSettings(folder, server.url).filter(({ name }) => name.includes(only)))
       all.push(await answerHonestly(setting, folder));
@@ -66,7 +66,7 @@ async function run({ trials, only, ...options }: z.output<typeof blameTable.opti
       printError(formatTrialRow(trial).join('  '));
     };
     for (let i = 0; i < trials; i++) {
-      const lied = await runLieTrial(all, folder, SEED + i, live);
+      const lied = await runLieTrial(all, folder, SEED + i);
       harmless += lied.harmless;
       add(lied.trial);
     }
@@ -76,12 +76,14 @@ async function run({ trials, only, ...options }: z.output<typeof blameTable.opti
         const answer = one.answers.find(
           ({ correct, status }) => correct === isRight && status === 'answered',
         );
-        return answer === undefined ? [] : [{ one, id: answer.task_id }];
+        return answer === undefined ? [] : [{ ...one, id: answer.task_id }];
       }),
     );
     for (let i = 0; i < trials; i++) {
       const chosen = honest[i % honest.length];
-      if (chosen !== undefined) add(await runHonestTrial(chosen.one, chosen.id, live));
+      if (chosen === undefined) continue;
+      const { setting, out, id } = chosen;
+      add(toTrial(setting, await runBlame(setting, out, id), null));
     }
     return { trials: done, harmless };
   }
@@ -210,16 +212,13 @@ async function runAnswers(setting: Setting, out: string, more: readonly string[]
 }
 
 async function runBlame(setting: Setting, out: string, id: string): Promise<BlameFile> {
+  temper.slips = SLIPS;
   const stdout = await runGaia([
-    'blame',
-    id,
-    '--out',
-    out,
-    '--json',
-    '--port-base',
-    'auto',
+    ...['blame', id, '--out', out, '--json', '--port-base', 'auto'],
     ...setting.engine,
-  ]);
+  ]).finally(() => {
+    temper.slips = 0;
+  });
   return blameSchema.parse(JSON.parse(stdout));
 }
 
@@ -293,15 +292,11 @@ async function answerHonestly(setting: Setting, folder: string): Promise<Known> 
   };
 }
 
-/**
- * Runs a trial with a lie at a random place, among those that make the answer wrong; `temper` then rules the live
- * model.
- */
+/** Runs a trial with a lie at a random place, among those that make the answer wrong. */
 async function runLieTrial(
   all: readonly Known[],
   folder: string,
   seed: number,
-  live: { readonly temper: Temper; readonly slips: number },
 ): Promise<{ trial: Trial; harmless: number }> {
   const random = new Random(seed);
   const pick = <T>(from: readonly T[]): T => {
@@ -318,24 +313,12 @@ async function runLieTrial(
     const alone = { ...setting, questions: path.join(own, 'question.jsonl') };
     writeFileSync(alone.questions, findLine(setting, id));
     const out = path.join(own, 'answers.jsonl');
-    live.temper.slips = 0;
     const [answer] = await runAnswers(alone, out, ['--faults', `lie=${lie}`, '--fault-seed', String(seed)]);
     if (answer?.correct !== false || answer.status !== 'answered') continue;
-    live.temper.slips = live.slips;
     const found = await runBlame(alone, out, id);
     return { trial: toTrial(setting, found, lie), harmless };
   }
   throw new Error(`seed ${seed}: ${MAX_DRAWS} lies left the answer right`);
-}
-
-/** Blames the messages of an answer that was given honestly, right or wrong. */
-async function runHonestTrial(
-  { setting, out }: Known,
-  id: string,
-  live: { readonly temper: Temper; readonly slips: number },
-): Promise<Trial> {
-  live.temper.slips = live.slips;
-  return toTrial(setting, await runBlame(setting, out, id), null);
 }
 
 /** Returns a question's line of the file, unchanged. */

@@ -27,16 +27,13 @@ const STATED = /FINAL ANSWER: (\d+)/g;
 /** The fact in each file of the questions. */
 const FACT = /is moored at berth (\d+)/;
 
-export interface Temper {
-  /** Probability of a wrong number in each reply. */
-  slips: number;
-}
-
 /**
  * A model that answers at which berth a ship is: it reads the file if it has a tool for that, believes the last
  * statement it received, and sometimes reports a wrong number. The seed and the order of the requests decide when.
+ *
+ * @param temper `slips` is the probability of a wrong number in each reply, which may change
  */
-export function createWitness(temper: Readonly<Temper>, seed: number): ModelScript {
+export function createWitness(temper: { readonly slips: number }, seed: number): ModelScript {
   const random = new Random(seed);
   return ({ messages, tools }): ScriptedReply => {
     const [{ content: system = '' } = {}, ...rest] = messages;
