@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineOptions } from '@gaia-mesh/cli/command-line/options.ts';
+import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { TaskLog } from '@gaia-mesh/core/run/task-log.ts';
 import { defineTable, flag, option, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
@@ -20,7 +21,9 @@ import { measureRelay } from '../relay/relay-rounds.ts';
 
 const START_ROUNDS = 11;
 const BATCH_ROUNDS = 5;
+/** Tasks over which a rate is measured, and those of the whole batch, in which V8 compiles for a few seconds. */
 const TASKS = 500;
+const BATCH_TASKS = 2500;
 const RELAY_ROUNDS = 5;
 const WATCH_ROUNDS = 15;
 
@@ -51,7 +54,7 @@ async function run(options: PerfOptions): Promise<void> {
   const publish = createPublisher('docs/results/runs.md', options);
   console.error('runs of npm run bench …');
   const start = await measureStart(rounds ?? START_ROUNDS);
-  console.error(`batches of ${TASKS} tasks …`);
+  console.error(`batches of ${BATCH_TASKS} tasks …`);
   const batch = await measureBatch(rounds ?? BATCH_ROUNDS);
   const relay =
     options.relay === false ? undefined : reportRelay(await runRelay({ ...options, quick: true }));
@@ -62,7 +65,7 @@ async function run(options: PerfOptions): Promise<void> {
     part: {
       facts: 'four agents, embedded engine, adapter json',
       limits: ['Loopback is not a network, and a machine that others use at the same time is slower.'],
-      body: `Medians, with the 95 % interval of the median in brackets. The batch is of questions about the four shipped documents, four at a time.\n\n${table}`,
+      body: `Medians, with the 95 % interval of the median in brackets. The batch is of ${BATCH_TASKS.toLocaleString('en')} questions about the four shipped documents, four at a time, and begins on agents that have done nothing yet. In its first seconds V8 compiles the code of each process.\n\n${table}`,
     },
   });
 }
@@ -73,11 +76,16 @@ function formatSpeed(start: StartTimes, batch: BatchTimes): string {
   const growth = (from: number, to: number) => `${from.toFixed(0)} → ${to.toFixed(0)} MB`;
   return formatMarkdownTable([
     ['what', 'measured', 'wanted'],
-    ['`npm run bench`, from start to prompt', estimateText(start.wallMs, 'ms'), 'at most 1,500 ms'],
+    ['`npm run bench`, from start to prompt', estimateText(start.wallMs, 'ms'), 'at most 1,500 ms (aim 600)'],
     ['of it in the mesh (all but tools)', estimateText(start.meshMs, 'ms'), 'below 20 ms'],
-    [`${TASKS} tasks on live agents`, estimateText(batch.tasksPerS, 'tasks/s'), 'at least 100 tasks/s'],
-    ['time of one of them, median', estimateText(batch.p50Ms, 'ms'), ''],
-    ['time of one of them, 95th percentile', estimateText(batch.p95Ms, 'ms'), ''],
+    [
+      `the first ${TASKS} tasks of a batch`,
+      estimateText(batch.firstPerS, 'tasks/s'),
+      'at least 100 tasks/s (aim 250)',
+    ],
+    [`the last ${TASKS} tasks`, estimateText(batch.lastPerS, 'tasks/s'), ''],
+    ['time of one task of the batch, median', estimateText(batch.p50Ms, 'ms'), ''],
+    ['time of one task of the batch, 95th percentile', estimateText(batch.p95Ms, 'ms'), ''],
     ['memory of hub and launcher, a quarter in → end', growth(early.hubMb, late.hubMb), 'flat'],
     ['memory of the largest agent, a quarter in → end', growth(early.agentMb, late.agentMb), 'flat'],
   ]);
@@ -110,13 +118,13 @@ function formatRatio({ ratio, low, high }: SampleComparison): string {
  * Writes a file for `--tasks` with the questions about the documents that ship with the project, repeated until there
  * are as many as a batch has, and returns its path.
  */
-function writeTasks(folder: string): string {
+function writeTasks(folder: string, count: number): string {
   const questions = listShippedTasks().flatMap(
     (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
   );
   const file = path.join(folder, 'lab-tasks.jsonl');
   const log = new TaskLog(file);
-  for (let i = 0; i < TASKS; i++) {
+  for (let i = 0; i < count; i++) {
     const task = questions[i % questions.length];
     if (task !== undefined) log.add({ ...task, taskId: `task-${String(i).padStart(4, '0')}` });
   }
@@ -136,7 +144,7 @@ const summarySchema = z.object({ tasks_per_s: z.number().positive() });
  */
 function measureWatch(rounds: number): Promise<SampleComparison> {
   return useRunFolder(async (folder, signal) => {
-    const options = ['--tasks', writeTasks(folder), '--json', '--out', folder];
+    const options = ['--tasks', writeTasks(folder, TASKS), '--json', '--out', folder];
     const secondsOf = async (more: readonly string[]) => 1 / (await measureTaskRate([...options, ...more]));
     const targets = { plain: () => secondsOf([]), watched: () => secondsOf(['--watch']) };
     const samples = await runInterleaved(targets, { rounds, warmUp: 1, signal, shownAs: 'pairs of batches' });
@@ -204,12 +212,14 @@ function measureStart(rounds: number): Promise<StartTimes> {
   });
 }
 
-const batchSchema = z.object({ tasks_per_s: z.number(), p50_ms: z.number(), p95_ms: z.number() });
+const batchSchema = z.object({ p50_ms: z.number(), p95_ms: z.number() });
 
 /** Times and memory of a batch on the same live agents. */
 interface BatchTimes {
   readonly tasks: number;
-  readonly tasksPerS: Estimate | undefined;
+  /** Rates of the first and of the last {@link TASKS} tasks. */
+  readonly firstPerS: Estimate | undefined;
+  readonly lastPerS: Estimate | undefined;
   readonly p50Ms: Estimate | undefined;
   readonly p95Ms: Estimate | undefined;
   /** Memory a quarter of the way in, and at the end. */
@@ -220,18 +230,20 @@ interface BatchTimes {
 const SAMPLE_EVERY_MS = 500;
 const NO_MEMORY: RunMemory = { hubMb: 0, agentMb: 0 };
 
+/** Measures a batch of the shipped questions, repeated as often as it needs. */
 function measureBatch(rounds: number): Promise<BatchTimes> {
   return useRunFolder(async (folder, signal) => {
-    const options = ['--tasks', writeTasks(folder), '--json'];
+    const options = ['--tasks', writeTasks(folder, BATCH_TASKS), '--json'];
     const bench = async () => {
       const { stdout, memory } = await runBench(folder, options, SAMPLE_EVERY_MS);
-      return { ...batchSchema.parse(JSON.parse(stdout)), memory };
+      return { ...batchSchema.parse(JSON.parse(stdout)), ...readRates(folder), memory };
     };
     const samples = (await runInterleaved({ bench }, { rounds, signal, shownAs: 'batches' })).bench;
     const memory = samples.at(-1)?.memory ?? [];
     return {
-      tasks: TASKS,
-      tasksPerS: estimateMedian(samples.map(({ tasks_per_s }) => tasks_per_s)),
+      tasks: BATCH_TASKS,
+      firstPerS: estimateMedian(samples.map(({ first }) => first)),
+      lastPerS: estimateMedian(samples.map(({ last }) => last)),
       p50Ms: estimateMedian(samples.map(({ p50_ms }) => p50_ms)),
       p95Ms: estimateMedian(samples.map(({ p95_ms }) => p95_ms)),
       memory: {
@@ -241,4 +253,13 @@ function measureBatch(rounds: number): Promise<BatchTimes> {
       },
     };
   });
+}
+
+/** Reads the tasks per second of the first and the last {@link TASKS} tasks from the hub's log. */
+function readRates(folder: string) {
+  const log = readFileSync(path.join(folder, 'workspaces', 'hub.log'), 'utf8');
+  const [began] = readRunEvents(log, ['task_began']);
+  const ends = Array.from(readRunEvents(log, ['task_ended']), ({ time }) => time);
+  const rate = (fromMs = Number.NaN, toMs = Number.NaN) => (TASKS * 1000) / (toMs - fromMs);
+  return { first: rate(began?.time, ends[TASKS - 1]), last: rate(ends.at(-1 - TASKS), ends.at(-1)) };
 }
