@@ -40,7 +40,8 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
       .filter(({ name }) => load.targets.includes(name))
       .map((target) => ({ load, target, rounds: new Map<number, Sample>(), failures: [] as string[] })),
   );
-  for (let round = 0; round < rounds; round++) {
+  const most = Math.max(...loads.map((load) => load.rounds));
+  for (let round = 0; round < most; round++) {
     for (const load of loads.filter((each) => round < each.rounds)) {
       const own = outcomes
         .filter((outcome) => outcome.load === load)
