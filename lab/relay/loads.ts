@@ -102,7 +102,7 @@ function chooseTargets(agents: number, bytes: number): readonly TargetName[] {
 
 /** Returns the settings of a load for the load generator. */
 export function loadSettings(load: Load, target: TargetName) {
-  const { warmMs, runMs } = chooseTimes(load, target);
+  const { gentleMs, warmMs, runMs } = chooseTimes(load, target);
   return {
     agents: load.agents,
     size: load.bytes,
@@ -111,6 +111,7 @@ export function loadSettings(load: Load, target: TargetName) {
     window: computeWindowBytes(load),
     rate: load.rate ?? 0,
     stuck: load.isOneStuck === true ? 1 : 0,
+    gentle_ms: gentleMs,
     warm_ms: warmMs,
     run_ms: runMs,
   };
@@ -123,19 +124,28 @@ function computeWindowBytes({ agents, bytes }: Load): number {
   return Math.max(few, Math.min(WINDOW_BYTES, Math.floor(share)));
 }
 
+/** Phases of a measurement, in milliseconds. */
+interface Times {
+  /** Warm-up with one packet of each agent under way: V8 compiles what a packet needs, and little is recorded. */
+  readonly gentleMs: number;
+  /** Warm-up with the load itself. */
+  readonly warmMs: number;
+  readonly runMs: number;
+}
+
 /**
  * Times of a run, which is measured while it still records: a second of a flood exceeds the room of a
  * recording.
  */
-const RUN_TIMES = { warmMs: 150, runMs: 350 };
+const RUN_TIMES: Times = { gentleMs: 800, warmMs: 100, runMs: 250 };
 
-/** Returns the time of measurement and the warm-up before it: at a fixed rate code gets hot slowly. */
-function chooseTimes({ isOneStuck, rate, seconds }: Load, target: TargetName) {
+/** Returns the time of measurement and the warm-up before it: with few packets code gets hot slowly. */
+function chooseTimes({ isOneStuck, rate, seconds }: Load, target: TargetName): Times {
   if (target === 'run') return RUN_TIMES;
   const runMs = seconds * 1000;
-  if (rate !== undefined) return { warmMs: 1500, runMs };
-  if (isOneStuck === true) return { warmMs: 0, runMs };
-  return { warmMs: 400, runMs };
+  if (rate !== undefined) return { gentleMs: 1500, warmMs: 0, runMs };
+  if (isOneStuck === true) return { gentleMs: 0, warmMs: 0, runMs };
+  return { gentleMs: 0, warmMs: 400, runMs };
 }
 
 /** Estimates the seconds that all loads take on an idle machine with these targets. */
@@ -148,8 +158,8 @@ export function estimateSeconds(loads: readonly Load[], installed: readonly Targ
         // Packets under way at the end arrive at a GB per second.
         const ending = bytes / 1e9;
         const start = name === 'run' ? 1.5 : 0.3;
-        const { warmMs, runMs } = chooseTimes(load, name);
-        return ((warmMs + runMs) / 1000 + ending + start) * load.rounds;
+        const { gentleMs, warmMs, runMs } = chooseTimes(load, name);
+        return ((gentleMs + warmMs + runMs) / 1000 + ending + start) * load.rounds;
       }),
   );
   return each.reduce((sum, seconds) => sum + seconds, 0);

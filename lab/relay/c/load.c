@@ -177,6 +177,8 @@ static void read_some(int i) {
 
 static uint64_t planned;
 static int at_rate;
+// One packet at a time: what a single packet makes run gets hot, and few are recorded.
+static int is_gentle;
 
 // Lets senders go on: as far as the window allows, or as the clock says.
 static void allow(uint64_t now) {
@@ -190,8 +192,7 @@ static void allow(uint64_t now) {
     }
     return;
   }
-  // Before a fixed rate, what a single packet makes run gets hot as quickly as it can.
-  uint64_t ahead = set.rate > 0 ? 1 : set.in_flight > 0 ? (uint64_t)set.in_flight : (uint64_t)set.window / tx_len;
+  uint64_t ahead = is_gentle ? 1 : set.in_flight > 0 ? (uint64_t)set.in_flight : (uint64_t)set.window / tx_len;
   if (ahead < 1) ahead = 1;
   for (int i = 0; i < set.agents; i++) agents[i].allowed = heard(i) + ahead;
 }
@@ -245,7 +246,7 @@ static const struct {
 } SETTINGS[] = {
     {"agents", &set.agents}, {"size", &set.size},   {"tasks", &set.tasks},     {"window", &set.window},
     {"inflight", &set.in_flight}, {"rate", &set.rate}, {"warm_ms", &set.warm_ms}, {"run_ms", &set.run_ms},
-    {"stuck", &set.stuck},   {"fds", &set.fds},     {"port", &set.port},       {"pid", &set.pid},
+    {"gentle_ms", &set.gentle_ms}, {"stuck", &set.stuck},   {"fds", &set.fds},     {"port", &set.port},       {"pid", &set.pid},
 };
 
 static void setting(const char *text) {
@@ -268,7 +269,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) setting(argv[i]);
   if (set.agents < 2 || set.agents > MAX_AGENTS) return 2;
   // Nobody may come, or go on: then it ends, and whoever started it sees that.
-  alarm((unsigned)((set.warm_ms + set.run_ms) / 1000) + 30);
+  alarm((unsigned)((set.gentle_ms + set.warm_ms + set.run_ms) / 1000) + 30);
   // The kernel may wake a process up to this much after its timer; its default is 50 µs.
   if (prctl(PR_SET_TIMERSLACK, 1) < 0) die("PR_SET_TIMERSLACK");
   make_messages();
@@ -279,7 +280,11 @@ int main(int argc, char **argv) {
   epoll_fd = epoll_create1(0);
   for (int i = 0; i < set.agents; i++) watch(i, EPOLL_CTL_ADD);
   begin_ns = now_ns();
-  uint64_t start = begin_ns, warm_end = start + (uint64_t)set.warm_ms * 1000000u;
+  is_gentle = 1;
+  uint64_t gentle_end = begin_ns + (uint64_t)set.gentle_ms * 1000000u;
+  while (now_ns() < gentle_end) turn(1);
+  is_gentle = 0;
+  uint64_t warm_end = now_ns() + (uint64_t)set.warm_ms * 1000000u;
   while (now_ns() < warm_end) turn(1);
   if (set.rate > 0) {
     at_rate = 1;

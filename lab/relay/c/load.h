@@ -14,6 +14,7 @@ struct settings {
   int in_flight;       // packets that each agent may have on the way; 0: as many as fit `window`
   int window;          // bytes
   int rate;            // packets a second, of all agents together; 0: as fast as they are delivered
+  int gentle_ms;       // warm-up with one packet of each agent on the way, before that with all of them
   int warm_ms, run_ms;
   int stuck;           // the last agent takes no bytes
   int fds;             // the agents' sockets are this descriptor and those behind it; 0: they dial the broker on `port`
