@@ -128,18 +128,6 @@ function createFailure(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-export function createTeamServer(
-  served: Pick<ServedTeam, 'ask' | 'name'>,
-  { description }: Pick<ServePlan, 'description'>,
-): McpServer {
-  return new McpServer({
-    tools: [askTool(served, description)],
-    info: { name: served.name, version: packageVersion },
-    instructions: `${description}. Ask it with the tool \`ask\`.`,
-    takesLegacy: true,
-  });
-}
-
 /** An MCP server, an A2A agent, or both, to be served. */
 interface Offer {
   readonly mcp: McpServer | undefined;
@@ -148,31 +136,37 @@ interface Offer {
   readonly bytes: number;
 }
 
-/** Serves a team; see {@link serveOffer}. */
-export async function serveTeam(
+/** Creates the MCP server and the A2A agent of a team. */
+export function offerTeam(
   served: Pick<ServedTeam, 'ask' | 'name'>,
-  plan: Pick<ServePlan, 'description' | 'mcp' | 'a2a' | 'limits'>,
-  options: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
-  token: string | undefined,
-): Promise<Serving> {
-  const card = buildTeamCard(served.name, plan.description, packageVersion, token !== undefined);
-  return serveOffer(
-    {
-      mcp: plan.mcp === 'http' ? createTeamServer(served, plan) : undefined,
-      a2a: plan.a2a ? { card, work: askWork(served) } : undefined,
-      bytes: plan.limits.bytes,
-    },
-    options,
-    token,
-  );
+  { description, mcp, a2a, limits }: Pick<ServePlan, 'description' | 'mcp' | 'a2a' | 'limits'>,
+  hasToken: boolean,
+): Offer {
+  const { name } = served;
+  return {
+    mcp:
+      mcp &&
+      new McpServer({
+        tools: [askTool(served, description)],
+        info: { name, version: packageVersion },
+        instructions: `${description}. Ask it with the tool \`ask\`.`,
+        takesLegacy: true,
+      }),
+    a2a: a2a
+      ? { card: buildTeamCard(name, description, packageVersion, hasToken), work: askWork(served) }
+      : undefined,
+    bytes: limits.bytes,
+  };
 }
 
-/** Serves over HTTP. Requests are authorized before their bodies are read. */
+/** Serves over HTTP, but for an MCP server over standard input and output. Requests are authorized before their bodies are read. */
 export async function serveOffer(
-  { mcp, a2a: offered, bytes }: Offer,
-  { listen: host, port, pushTo }: Pick<ServeOptions, 'listen' | 'port' | 'pushTo'>,
+  offer: Offer,
+  { listen: host, port, pushTo, mcp: how }: Pick<ServeOptions, 'listen' | 'port' | 'pushTo' | 'mcp'>,
   token: string | undefined,
 ): Promise<Serving> {
+  const { a2a: offered, bytes } = offer;
+  const mcp = how === 'stdio' ? undefined : offer.mcp;
   const guard = new Guard(host, token);
   const maxBodyBytes = bytes * MAX_ESCAPE_BYTES + ENVELOPE_BYTES;
   const usualBytes = 2 * bytes + ENVELOPE_BYTES;

@@ -13,7 +13,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { send as sendOtlp } from '../export/otlp/open-telemetry.ts';
 import { ScoringApi } from '../questions/scoring-api.ts';
-import { serveTeam } from '../serve/serve-team.ts';
+import { offerTeam, serveOffer } from '../serve/serve-team.ts';
 import { connectA2a } from './foreign-peers.ts';
 
 /** URLs and redirects try to lead each of our clients to another host, which must not receive a byte. */
@@ -290,9 +290,8 @@ describe('a webhook', () => {
   async function team(pushTo: readonly string[] = []) {
     const limits = { tasks: 1, waiting: 1, bytes: 1_000 };
     const plan = { description: 'A team', mcp: undefined, a2a: true, limits };
-    const serving = await serveTeam(
-      served,
-      plan,
+    const serving = await serveOffer(
+      offerTeam(served, plan, false),
       { listen: '127.0.0.1', port: 0, pushTo: [...pushTo] },
       undefined,
     );

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KeptBytes } from '@gaia-mesh/core/system/kept-bytes.ts';
 import { askWork, buildTeamCard } from '@gaia-mesh/evaluation/serve/ask-work.ts';
-import { createTeamServer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import { offerTeam } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { A2aAgent } from '@gaia-mesh/stacks/a2a/agent/agent.ts';
 import { encodeAnswer } from '@gaia-mesh/stacks/a2a/agent/task.ts';
 import { ForeignAgent } from '@gaia-mesh/stacks/a2a/foreign/foreign-agent.ts';
@@ -116,12 +116,18 @@ tryDoor(
     { method: 'tools/list', params: { cursor: 'c' } },
   ].map((request) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...request })),
   async () => {
-    const server = createTeamServer(served, { description: 'A team' });
+    const plan = {
+      description: 'A team',
+      mcp: 'http',
+      a2a: false,
+      limits: { tasks: 1, waiting: 1, bytes: 1_000 },
+    } as const;
+    const { mcp: server } = offerTeam(served, plan, false);
     const { signal } = new AbortController();
     const { agent } = new ListedAgent();
     return async (bytes) =>
       JSON.stringify(
-        await server.handle(
+        await server?.handle(
           readRequest(bytes.toString(), agent.kept?.mostEach),
           async () => undefined,
           signal,

@@ -7,18 +7,12 @@ import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import { RecordedReplies } from '@gaia-mesh/evaluation/serve/recorded-replies.ts';
 import { type ServeOptions, servePlan, serveTable } from '@gaia-mesh/evaluation/serve/serve-plan.ts';
-import {
-  createTeamServer,
-  type Serving,
-  serveOffer,
-  serveTeam,
-} from '@gaia-mesh/evaluation/serve/serve-team.ts';
+import { offerTeam, type Serving, serveOffer } from '@gaia-mesh/evaluation/serve/serve-team.ts';
 import { ServedRecording } from '@gaia-mesh/evaluation/serve/served-recording.ts';
 import { ServedTeam } from '@gaia-mesh/evaluation/serve/served-team.ts';
 import { createStyles, print, printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
 import { toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import type { McpServer } from '@gaia-mesh/stacks/mcp/server/mcp-server.ts';
 import { serveStdio } from '@gaia-mesh/stacks/mcp/stdio/bare-server.ts';
 import type { Command } from 'commander';
 import { EXIT } from '../command-line/exit-code.ts';
@@ -71,13 +65,10 @@ async function run(options: ServeOptions): Promise<void> {
   });
   let serving: Serving | undefined;
   try {
-    if (plan.a2a || plan.mcp === 'http') {
-      serving = await serveTeam(served, plan, options, token).catch((error: unknown) => {
-        throw explainPortFault(error, options);
-      });
-    }
+    const offer = offerTeam(served, plan, token !== undefined);
+    serving = await openServer(offer, options, token);
     announceTeam(plan, options, serving, token);
-    await awaitEnd(plan.mcp === 'stdio' ? createTeamServer(served, plan) : undefined, interruption);
+    await awaitEnd(offer, options, interruption);
     await served.settled();
     await delay(LAST_ANSWERS_MS);
   } finally {
@@ -105,16 +96,7 @@ async function serveRecording(options: ServeOptions, file: string, token: string
   const asked = { mcp: options.mcp !== undefined, a2a: options.a2a };
   const offer = served.offer(asked, token !== undefined);
   const interruption = handleInterrupt('the server');
-  const hasHttp = options.mcp !== 'stdio' || options.a2a;
-  const serving = hasHttp
-    ? await serveOffer(
-        { ...offer, mcp: options.mcp === 'stdio' ? undefined : offer.mcp },
-        options,
-        token,
-      ).catch((error: unknown) => {
-        throw explainPortFault(error, options);
-      })
-    : undefined;
+  const serving = await openServer(offer, options, token);
   try {
     const kinds = [...served.counts].map(([what, count]) => `${toOneLine(what, 60)} ${count}`);
     const more = kinds.length > MAX_KINDS ? ', …' : '';
@@ -122,7 +104,7 @@ async function serveRecording(options: ServeOptions, file: string, token: string
       name: toOneLine(name, 60),
       lines: [`Recorded requests: ${kinds.slice(0, MAX_KINDS).join(', ')}${more}`],
     });
-    await awaitEnd(options.mcp === 'stdio' ? offer.mcp : undefined, interruption);
+    await awaitEnd(offer, options, interruption);
     await delay(LAST_ANSWERS_MS);
   } finally {
     await serving?.close();
@@ -135,11 +117,31 @@ async function serveRecording(options: ServeOptions, file: string, token: string
   if (missed > 0) process.exitCode = EXIT.failed;
 }
 
+type Offer = ReturnType<typeof offerTeam>;
+
+/** Serves over HTTP; undefined if the one client is on standard input and output. */
+async function openServer(
+  offer: Offer,
+  options: ServeOptions,
+  token: string | undefined,
+): Promise<Serving | undefined> {
+  if (options.mcp === 'stdio' && !options.a2a) return undefined;
+  try {
+    return await serveOffer(offer, options, token);
+  } catch (error) {
+    throw explainPortFault(error, options);
+  }
+}
+
 /** Waits for the end: over stdio the client closes its pipe; over HTTP the user ends the server. */
-async function awaitEnd(mcp: McpServer | undefined, interruption: AbortController): Promise<void> {
+async function awaitEnd(
+  { mcp }: Offer,
+  { mcp: how }: ServeOptions,
+  interruption: AbortController,
+): Promise<void> {
   const { signal } = interruption;
   const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
-  if (mcp === undefined) {
+  if (how !== 'stdio' || mcp === undefined) {
     await interrupted;
     return;
   }

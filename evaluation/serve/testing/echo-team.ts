@@ -1,4 +1,4 @@
-import { type Serving, serveTeam } from '../serve-team.ts';
+import { offerTeam, type Serving, serveOffer } from '../serve-team.ts';
 import type { ServedTeam } from '../served-team.ts';
 
 const TOKEN = 'the token of the tests';
@@ -25,7 +25,7 @@ const echoTeam: Asked = {
   },
 };
 
-type Served = Parameters<typeof serveTeam>[1] & Parameters<typeof serveTeam>[2] & { hasToken: boolean };
+type Served = Parameters<typeof offerTeam>[1] & Parameters<typeof serveOffer>[1] & { hasToken: boolean };
 
 /** Serves a team as the command does, on free ports. */
 export async function serveEcho(
@@ -40,6 +40,6 @@ export async function serveEcho(
     ...given,
   };
   const address = { listen: '127.0.0.1', port: 0, pushTo: [], ...given };
-  const serving = await serveTeam(team, plan, address, hasToken ? TOKEN : undefined);
+  const serving = await serveOffer(offerTeam(team, plan, hasToken), address, hasToken ? TOKEN : undefined);
   return { ...serving, token: TOKEN };
 }
