@@ -44,7 +44,7 @@ type Listener = () => void;
 
 /**
  * Events of a run for its viewers. For a relayed packet, the hub only raises counters and notes some headers. All other work happens
- * four times a second, and most of it only when a page asks. The feed never waits for viewers: they request events when they can take
+ * four times a second. The feed never waits for viewers: they request events when they can take
  * them.
  */
 export class EventFeed {
@@ -143,7 +143,8 @@ export class EventFeed {
       // A clock that was set back does not reverse the order.
       this.#lastMs = Math.max(this.#lastMs, event.time ?? this.#nowMs());
       const time = Math.round(this.#lastMs * 1000) / 1000;
-      this.#kept.add(new KeptEvent(this.#last, { ...event, time }), FLOW.has(event.event));
+      const text = JSON.stringify({ n: this.#last, ...event, time });
+      this.#kept.add({ n: this.#last, text }, FLOW.has(event.event));
     }
     for (const listener of this.#listeners) listener();
   }
@@ -202,9 +203,7 @@ export class EventFeed {
 
   #push(event: NewRunEvent): void {
     if (this.#pending.length >= MAX_PENDING) return;
-    // Packets are frequent and their heads are short: their texts are cut only when a page asks for them.
-    const short = event.event === 'packet' ? event : shortenTexts(event);
-    this.#pending.push({ ...short, time: event.time ?? this.#nowMs() });
+    this.#pending.push({ ...shortenTexts(event), time: event.time ?? this.#nowMs() });
   }
 
   /**
@@ -290,23 +289,10 @@ function cutText(text: string): string {
   return toOneLine(text, MAX_TEXT);
 }
 
-/** An event that is formatted as JSON once, when the first page asks for it, since most runs have no page. */
-class KeptEvent {
+/** An event in the form in which it is sent, with its number. */
+interface KeptEvent {
   readonly n: number;
-  #event: NewRunEvent | undefined;
-  #text = '';
-
-  constructor(n: number, event: NewRunEvent) {
-    this.n = n;
-    this.#event = event;
-  }
-
-  /** The form in which it is sent. */
-  get text(): string {
-    if (this.#event !== undefined) this.#text = JSON.stringify({ n: this.n, ...shortenTexts(this.#event) });
-    this.#event = undefined;
-    return this.#text;
-  }
+  readonly text: string;
 }
 
 /** The last events of one kind. */
