@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { describe, expect, test } from 'vitest';
 import type { FinishedBatch } from '../batch/finished-batch.ts';
 import { createRedactor } from '../batch/redact.ts';
 import { attemptOf, endOf, questionOf } from '../batch/testing/results.ts';
-import { submitAnswers, writeAnswers } from '../results/write-results.ts';
+import { gaiaTable, planGaia } from '../plan/gaia-plan.ts';
+import { submitTeams, writeAnswers } from '../results/write-results.ts';
 import { type Attempt, type AttemptKey, attemptSchema } from './attempt.ts';
 import { buildAttempt } from './build-attempt.ts';
 
@@ -210,10 +211,19 @@ describe('what is written of a result', () => {
   });
 
   test('is a submission, always with agent_code (C-08, C-10)', async () => {
-    const who = { username: 'someone', agentCode: 'https://example.org/code' };
+    const questions = path.join(folder, 'q.jsonl');
+    writeFileSync(questions, '{"task_id":"a","question":"?"}');
+    const options = gaiaTable.options.parse({
+      team: 'single',
+      questions,
+      out: path.join(folder, 'answers.jsonl'),
+      submission: path.join(folder, 'submission.json'),
+      username: 'someone',
+      agentCode: 'https://example.org/code',
+    });
+    const plan = await planGaia(options, new AbortController().signal);
 
-    const finished = finishedOf([attemptOf('a'), attemptOf('b', { final_answer: '5' })]);
-    await submitAnswers(finished, 'single', who, path.join(folder, 'submission.json'), undefined);
+    await submitTeams(plan, finishedOf([attemptOf('a'), attemptOf('b', { final_answer: '5' })]), true);
     expect(readWritten('submission.json')).toEqual({
       username: 'someone',
       agent_code: 'https://example.org/code',

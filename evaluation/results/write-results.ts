@@ -7,7 +7,8 @@ import * as z from 'zod';
 import { type Attempt, attemptSchema, getUse } from '../attempts/attempt.ts';
 import type { FinishedBatch } from '../batch/finished-batch.ts';
 import { nameTeamFile } from '../plan/batch-places.ts';
-import type { ScoringApi, SubmissionScore } from '../questions/scoring-api.ts';
+import type { GaiaPlan } from '../plan/gaia-plan.ts';
+import type { SubmissionScore } from '../questions/scoring-api.ts';
 import { answerUseSchema } from '../store/answer-use.ts';
 
 /** Writes the answers file, and for each team a leaderboard file of first attempts. */
@@ -32,35 +33,35 @@ export function writeAnswers(batch: FinishedBatch, file: string): void {
   }
 }
 
-/** Identity of the submitting user. */
-interface Submitter {
-  readonly username: string;
-  readonly agentCode: string;
-}
-
 /**
- * Saves a team's submission, and only then sends it (SV-19, SV-20).
+ * Saves each team's submission, and only then sends it (SV-19, SV-20): when the questions came from a server, or the user asked for it. A
+ * partial batch is never sent, since the rest would count as wrong.
  *
+ * @returns the scores of the submissions that were sent
  * @throws MeshError `io` with the server's words; the saved payload can be sent by hand
  */
-export async function submitAnswers(
+export async function submitTeams(
+  { submitter, teams, paths, api }: Pick<GaiaPlan, 'submitter' | 'teams' | 'paths' | 'api'>,
   batch: FinishedBatch,
-  team: string,
-  who: Submitter,
-  file: string,
-  api: ScoringApi | undefined,
-): Promise<SubmissionScore | undefined> {
-  const submission = buildSubmission(who, readAttempts(batch, team));
-  writeLines(file, [JSON.stringify(submission, null, 2)]);
-  if (api === undefined) return undefined;
-  try {
-    return await api.submit(submission);
-  } catch (error) {
-    if (!(error instanceof MeshError) || error.code === 'interrupted') throw error;
-    throw new MeshError(error.code, `not submitted: ${error.message}; the submission is saved in ${file}`, {
-      cause: error,
-    });
+  isComplete: boolean,
+): Promise<Map<string, SubmissionScore>> {
+  const scores = new Map<string, SubmissionScore>();
+  if (submitter === undefined) return scores;
+  for (const { team } of teams) {
+    const file = nameTeamFile(paths.submission, team.name, teams.length);
+    const submission = buildSubmission(submitter, readAttempts(batch, team.name));
+    writeLines(file, [JSON.stringify(submission, null, 2)]);
+    if (!isComplete || api === undefined) continue;
+    try {
+      scores.set(team.name, await api.submit(submission));
+    } catch (error) {
+      if (!(error instanceof MeshError) || error.code === 'interrupted') throw error;
+      throw new MeshError(error.code, `not submitted: ${error.message}; the submission is saved in ${file}`, {
+        cause: error,
+      });
+    }
   }
+  return scores;
 }
 
 function* readAttempts({ read, questions }: FinishedBatch, team: string, cycle = 1): Generator<Attempt> {
@@ -122,7 +123,10 @@ function parseAnswerItems({ status, final_answer }: Attempt): string | string[] 
 }
 
 /** Builds the submission for a scoring API: the bare answers, and always the user and a link to the code (C-08). */
-function buildSubmission({ username, agentCode }: Submitter, attempts: Iterable<Attempt>) {
+function buildSubmission(
+  { username, agentCode }: NonNullable<GaiaPlan['submitter']>,
+  attempts: Iterable<Attempt>,
+) {
   const answers = [...attempts].map(({ task_id, final_answer }) => ({
     task_id,
     submitted_answer: final_answer,

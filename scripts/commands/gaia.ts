@@ -14,7 +14,7 @@ import { Runner, type TeamEnd } from '@gaia-mesh/evaluation/batch/runner.ts';
 import { buildTeamFacts, type TeamFacts } from '@gaia-mesh/evaluation/batch/teams/team-facts.ts';
 import { formatComparison } from '@gaia-mesh/evaluation/compare/comparison-table.ts';
 import { compareTeams } from '@gaia-mesh/evaluation/compare/teams/compare-teams.ts';
-import { nameTeamFile, shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
+import { shortenPath } from '@gaia-mesh/evaluation/plan/batch-places.ts';
 import {
   type GaiaOptions,
   type GaiaPlan,
@@ -32,7 +32,7 @@ import { formatBatchTable } from '@gaia-mesh/evaluation/results/tables/batch-tab
 import { formatConditions, formatFailure } from '@gaia-mesh/evaluation/results/tables/bench-report.ts';
 import { buildGaiaPart } from '@gaia-mesh/evaluation/results/tables/results-page.ts';
 import { WrongAnswers } from '@gaia-mesh/evaluation/results/tables/wrong-answers.ts';
-import { submitAnswers, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
+import { submitTeams, writeAnswers } from '@gaia-mesh/evaluation/results/write-results.ts';
 import { resolvePage, writeMeasured } from '@gaia-mesh/evaluation/terminal/docs-page.ts';
 import { formatJson, print, printError, printJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { createAlarms } from '@gaia-mesh/evaluation/terminal/progress.ts';
@@ -372,27 +372,6 @@ function collectWrongAnswers({ head, questions, read }: FinishedBatch): WrongAns
     wrong.add({ id: taskId, question, truth: truths.join(' | ') }, answers);
   }
   return wrong;
-}
-
-/**
- * Saves each team's submission, and sends it when the questions came from a server or the user asked for it. A partial
- * batch is never sent, since the rest would count as wrong.
- */
-async function submitTeams(
-  plan: GaiaPlan,
-  batch: FinishedBatch,
-  isComplete: boolean,
-): Promise<Map<string, SubmissionScore>> {
-  const scores = new Map<string, SubmissionScore>();
-  const { submitter } = plan;
-  if (submitter === undefined) return scores;
-  for (const { team } of plan.teams) {
-    const file = nameTeamFile(plan.paths.submission, team.name, plan.teams.length);
-    const api = isComplete ? plan.api : undefined;
-    const score = await submitAnswers(batch, team.name, submitter, file, api);
-    if (score !== undefined) scores.set(team.name, score);
-  }
-  return scores;
 }
 
 function scoreLine(
