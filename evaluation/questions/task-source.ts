@@ -111,7 +111,7 @@ export function listShippedTasks(): string[] {
     .sort();
 }
 
-export const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
+const tasksFolder: string = path.join(codeFolder, 'config', 'tasks');
 
 const isFolder = (place: string): boolean =>
   statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;

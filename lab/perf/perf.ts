@@ -6,7 +6,7 @@ import { readRunEvents } from '@gaia-mesh/core/run/run-event.ts';
 import { TaskLog } from '@gaia-mesh/core/run/task-log.ts';
 import { defineTable, flag, option, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
+import { listShippedTasks, resolveTaskFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
 import { compareNestedSamples, type SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -120,7 +120,7 @@ function formatRatio({ ratio, low, high }: SampleComparison): string {
  */
 function writeTasks(folder: string, count: number): string {
   const questions = listShippedTasks().flatMap(
-    (name) => readTaskFile(path.join(tasksFolder, name, 'questions.jsonl')).tasks,
+    (name) => readTaskFile(path.join(resolveTaskFolder(name), 'questions.jsonl')).tasks,
   );
   const file = path.join(folder, 'lab-tasks.jsonl');
   const log = new TaskLog(file);

@@ -1,10 +1,9 @@
-import path from 'node:path';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { teamSchema } from '@gaia-mesh/core/contracts/team.ts';
 import { callType, type Tool } from '@gaia-mesh/core/contracts/tool.ts';
 import { argument, defineTable, flag } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFolder } from '@gaia-mesh/evaluation/questions/read-questions.ts';
-import { listShippedTasks, tasksFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
+import { listShippedTasks, resolveTaskFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
 import { findScorer, scorerNames } from '@gaia-mesh/evaluation/scorers/scorer.ts';
 import { listTeamFiles, loadTeam } from '@gaia-mesh/evaluation/teams/load-team.ts';
 import { formatJson, printText } from '@gaia-mesh/evaluation/terminal/print.ts';
@@ -39,7 +38,7 @@ const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
   tasks: async () =>
     listShippedTasks().map((name) => ({
       name,
-      description: readTaskFolder(path.join(tasksFolder, name)).question,
+      description: readTaskFolder(resolveTaskFolder(name)).question,
     })),
 };
 
