@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
+import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
-import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import { parseJsonLine, tryParseJson } from '@gaia-mesh/core/system/json-line.ts';
@@ -69,16 +68,7 @@ export function readTaskFolder(folder: string): Task {
  * @throws MeshError `config`
  */
 export function readTruth(file: string): z.infer<typeof truthSchema> {
-  const text = readText(file, MAX_DOCUMENT_BYTES, 'ground truth');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MeshError('config', `${file}: not JSON: ${toErrorMessage(error)}`, { cause: error });
-  }
-  const result = truthSchema.safeParse(value);
-  if (!result.success) throw new MeshError('config', `${file}: ${formatIssues(result.error)}`);
-  return result.data;
+  return parseJsonLine(readText(file, MAX_DOCUMENT_BYTES, 'ground truth'), truthSchema, file);
 }
 
 /**

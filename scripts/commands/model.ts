@@ -51,10 +51,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SYSTEMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'mac' };
 
 /** Names the packages to install: the library, and its binaries for this machine alone. */
-function listPackages(
-  gpu: string | undefined,
-  { platform, arch }: { readonly platform: string; readonly arch: string } = process,
-): string[] {
+function listPackages(gpu: string | undefined): string[] {
+  const { platform, arch } = process;
   const system = `${SYSTEMS[platform] ?? platform}-${arch === 'arm' ? 'armv7l' : arch}`;
   // For Macs with Apple's processors, one package supports both CPU and GPU.
   const base = system === 'mac-arm64' ? `${system}-metal` : system;

@@ -1,6 +1,7 @@
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { formatIssues } from '@gaia-mesh/core/contracts/packet.ts';
 import { readUserText } from '@gaia-mesh/core/system/files/user-file.ts';
+import { parseJsonLine } from '@gaia-mesh/core/system/json-line.ts';
 import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import * as z from 'zod';
 import type { Question } from '../../questions/question.ts';
@@ -67,13 +68,7 @@ export function readBatchHead(file: string): BatchHead {
       cause: error,
     });
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MeshError('config', `${file}: not JSON: ${toErrorMessage(error)}`, { cause: error });
-  }
-  const parsed = batchHeadSchema.safeParse(value);
+  const parsed = batchHeadSchema.safeParse(parseJsonLine(text, z.unknown(), file));
   if (!parsed.success)
     throw new MeshError('config', `${file}: expected the head of a batch: ${formatIssues(parsed.error)}`);
   return parsed.data;
