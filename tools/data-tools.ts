@@ -58,18 +58,16 @@ export const dataTools: Readonly<Record<string, DataToolEntry>> = {
   },
   youtube_transcript: {
     load: async () => (await import('./web/youtube/youtube-transcript.ts')).youtubeTranscript,
-    needs: describeServiceNeeds(['youtube'], ['GAIA_MESH_ALLOW_PRIVATE_HOSTS']),
+    needs: describeServiceNeeds(['youtube']),
     options: SERVICE,
   },
   fetch_page: {
     load: async () => (await import('./web/pages/fetch-page.ts')).fetchPage,
     needs: { ...FETCHES, childProcesses: true },
-    options: SERVICE,
   },
   download_file: {
     load: async () => (await import('./web/pages/save-download.ts')).downloadFile,
     needs: { ...FETCHES, ...WRITES_FILES },
-    options: SERVICE,
   },
   gaia_file: {
     load: async () => (await import('./web/pages/gaia-file.ts')).gaiaFile,
