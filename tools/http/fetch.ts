@@ -1,18 +1,14 @@
+import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { MeshError, readSystemCode } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Agent } from 'undici';
-
-export interface Address {
-  readonly address: string;
-  readonly family: number;
-}
 
 export interface FetchInit {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | URLSearchParams | FormData | undefined;
   readonly signal: AbortSignal;
   /** The checked addresses of the host, if any: the connection goes to one of them, even if its name has another address by then. */
-  readonly addresses?: readonly Address[];
+  readonly addresses?: readonly LookupAddress[];
 }
 
 /**
@@ -48,7 +44,7 @@ export async function sendRequest(
 
 let plainAgent: Agent | undefined;
 
-function pinAddresses(addresses: readonly Address[]): LookupFunction {
+function pinAddresses(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, { all }, give) => {
     const [first] = addresses;
     if (all || first === undefined) give(null, [...addresses]);

@@ -8,7 +8,7 @@ import { detectFileKind } from '../files/file-kind.ts';
 import { loadTaskFile } from '../files/find-file.ts';
 import { formatMegabytes } from '../web/bounded-body.ts';
 import { readServiceKey, resolveServiceUrl } from '../web/services.ts';
-import { encodeBase64, toChatImage } from './chat-image.ts';
+import { toChatImage } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 import { readImageText } from './read-image-text.ts';
 
@@ -186,7 +186,7 @@ const askVisionModel: Reader = async (
 };
 
 const askGeminiVision: Reader = async ({ bytes, mediaType, question = DEFAULT_QUESTION }, context) => {
-  const part = { inline_data: { mime_type: mediaType, data: encodeBase64(bytes) } };
+  const part = { inline_data: { mime_type: mediaType, data: Buffer.from(bytes).toString('base64') } };
   return buildImageReply(
     await askGemini([part, { text: question }], context, 'set VISION_BASE_URL'),
     'Gemini',

@@ -6,9 +6,5 @@ const SHOWN_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as co
 /** Converts an image for a model; undefined if models do not take its type. */
 export function toChatImage(bytes: Uint8Array, type: string): ChatImage | undefined {
   const mediaType = SHOWN_TYPES.find((known) => known === type);
-  return mediaType && { mediaType, base64: encodeBase64(bytes) };
-}
-
-export function encodeBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return mediaType && { mediaType, base64: Buffer.from(bytes).toString('base64') };
 }

@@ -9,7 +9,6 @@ import { formatMegabytes } from '../web/bounded-body.ts';
 import { callService } from '../web/call-service.ts';
 import { isMoved, readServiceKey } from '../web/services.ts';
 import { parseYoutubeUrl } from '../web/youtube/youtube-id.ts';
-import { encodeBase64 } from './chat-image.ts';
 import { askGemini, MAX_INLINE_BYTES } from './gemini.ts';
 
 const DEFAULT_MODEL = 'whisper-1';
@@ -62,7 +61,9 @@ const understandAudio: DataTool<z.infer<typeof input>> = {
     if (!hasWhisper) {
       const asked =
         question ?? 'Write down all that is said, word for word; name the speakers where there are several.';
-      const part = { inline_data: { mime_type: kind.mediaType, data: encodeBase64(loaded.bytes) } };
+      const part = {
+        inline_data: { mime_type: kind.mediaType, data: Buffer.from(loaded.bytes).toString('base64') },
+      };
       const heard = await askGemini([part, { text: asked }], context, 'set WHISPER_BASE_URL');
       return { text: `${heard}\n\n[heard by Gemini]`, data: { by: 'Gemini' } };
     }

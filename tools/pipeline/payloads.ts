@@ -10,16 +10,11 @@ import * as z from 'zod';
 // Questions are a line or a page of text; far above both, far below what a model could be asked.
 const question = z.string().max(100_000);
 
-// An absent heading is an absent key on the wire: adapters cannot carry `undefined`.
 const passage = passageSchema.extend({
-  heading: passageSchema.shape.heading.unwrap().exactOptional(),
-  line: passageSchema.shape.line.unwrap().exactOptional(),
   /** True for a part of a table, which is sent whole. */
   is_table: z.boolean().exactOptional(),
 });
 const sentence = sentenceSchema.extend({
-  heading: sentenceSchema.shape.heading.unwrap().exactOptional(),
-  line: sentenceSchema.shape.line.unwrap().exactOptional(),
   /** The answer that a program over the document's tables gives, and the chance that it is right. The last event may have one. */
   computed: z.object({ answer: answerSchema.shape.answer, chance: z.number().min(0).max(1) }).exactOptional(),
 });

@@ -19,7 +19,6 @@ const MAX_THOUGHTS_CHARACTERS = 4_000;
 /** Only the answer is sent; a model gives no confidence, but its thoughts and its answer verbatim. */
 const outputSchema = answerSchema.extend({
   confidence: answerSchema.shape.confidence.exactOptional(),
-  line: answerSchema.shape.line.unwrap().exactOptional(),
   thoughts: z.string().max(MAX_THOUGHTS_CHARACTERS).exactOptional(),
   raw_answer: answerSchema.shape.answer.exactOptional(),
 });

@@ -1,14 +1,9 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { raceAbort } from '@gaia-mesh/core/system/process/abort.ts';
-import {
-  type Address,
-  findConnectionFault,
-  findRedirect,
-  MAX_REDIRECTS,
-  sendRequest,
-} from '../http/fetch.ts';
+import { findConnectionFault, findRedirect, MAX_REDIRECTS, sendRequest } from '../http/fetch.ts';
 
 /** IPv4 networks that are not public: IANA's special-purpose registry, multicast, and reserved ones. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
@@ -111,7 +106,7 @@ interface PublicFetchOptions {
   /** Time limit for everything together: names, redirects, and the body. */
   readonly timeoutMs: number;
   /** Resolves a host name; tests use their own names. */
-  readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
 }
 
 /**
@@ -195,7 +190,7 @@ async function checkAddresses(
   url: URL,
   { environment, resolve = resolveHost }: PublicFetchOptions,
   signal: AbortSignal,
-): Promise<readonly Address[]> {
+): Promise<readonly LookupAddress[]> {
   // The URL parser has already turned `http://2130706433/` and `http://0x7f.1/` into `127.0.0.1`, as the standard says.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = net.isIP(host);
@@ -229,7 +224,7 @@ function listAllowedHosts(environment: PublicFetchOptions['environment']): Set<s
   );
 }
 
-async function resolveHost(host: string): Promise<readonly Address[]> {
+async function resolveHost(host: string): Promise<readonly LookupAddress[]> {
   return lookup(host, { all: true });
 }
 
