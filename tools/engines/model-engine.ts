@@ -38,10 +38,13 @@ export function createModelEngine(
   return createAskingEngine(name, options.prompts, createAsker(endpoints, options));
 }
 
-/** A usable reply, with the model and server that gave it, for messages. */
+/** A usable reply, with words for messages about it. */
 export interface AttributedReply {
   readonly reply: ChatTurn;
-  readonly by: { readonly model: string; readonly url: string; readonly cutReply: string };
+  /** The model and the server that gave it. */
+  readonly by: string;
+  /** Advice for a reply that was cut off. */
+  readonly cutReply: string;
 }
 
 /** Creates an engine over `ask`: prompts become messages, replies become results, and an unusable reply is sent back. */
@@ -59,34 +62,30 @@ export function createAskingEngine(
       const messages: ChatMessage[] = renderPrompt(prompt, prompts(prompt), variables());
       const format = buildSchema(schema);
       for (let replies = 1; ; replies++) {
-        const { reply, by } = await ask({ messages, tools: [], schema: format }, work);
-        const { model, url, cutReply } = by;
+        const { reply, by, cutReply } = await ask({ messages, tools: [], schema: format }, work);
         const read = readJson(reply.content, schema);
         if (read.fault === undefined) {
           if (read.isCut === true)
             work.onWarning?.({
               lost: 'part',
-              where: `the reply of ${model} at ${url} to ${prompt}`,
+              where: `the reply of ${by} to ${prompt}`,
               why: 'it was cut off in a list; the whole items before the cut are used',
             });
           return result(read.value);
         }
         if (reply.finish === 'length') {
-          throw new MeshError(
-            'reply',
-            `the reply of ${model} at ${url} to ${prompt} was cut off: ${cutReply}`,
-          );
+          throw new MeshError('reply', `the reply of ${by} to ${prompt} was cut off: ${cutReply}`);
         }
         if (replies === MAX_REPLIES) {
           if (isRefusal(reply))
             throw new MeshError(
               'reply',
-              `${model} at ${url} refused to answer ${prompt}: “${reply.content.slice(0, 300).toWellFormed()}”`,
+              `${by} refused to answer ${prompt}: “${reply.content.slice(0, 300).toWellFormed()}”`,
             );
           if (reply.emptied !== undefined) throw new MeshError('reply', reply.emptied);
           throw new MeshError(
             'reply',
-            `${model} at ${url} gave no usable reply to ${prompt} in ${replies} attempts (${read.fault}): take another model`,
+            `${by} gave no usable reply to ${prompt} in ${replies} attempts (${read.fault}): take another model`,
           );
         }
         messages.push(
@@ -116,19 +115,22 @@ function createAsker(
 
   return async (question: Question, work: EngineWork): Promise<AttributedReply> => {
     const tryAt = (endpoint: ModelEndpoint) => askModel(endpoint, question, work, asking);
-    if (fallback === undefined)
-      return { reply: unwrapReply(await tryAt(primary)), by: describeModel(primary) };
+    if (fallback === undefined) {
+      const tried = await tryAt(primary);
+      if (tried.fault !== undefined) throw tried.error;
+      return attribute(tried.reply, primary);
+    }
     let before = 'the primary model failed recently';
     if (pace.nowMs() >= primaryRestsUntilMs) {
       const tried = await tryAt(primary);
       if (tried.fault === undefined) {
-        if (!isRefusal(tried.reply)) return { reply: tried.reply, by: describeModel(primary) };
+        if (!isRefusal(tried.reply)) return attribute(tried.reply, primary);
         work.onNote?.(
           `${primary.model} refused to answer; ${fallback.model} at ${fallback.server.url} is asked`,
         );
         const second = await tryAt(fallback);
-        if (second.fault === undefined) return { reply: second.reply, by: describeModel(fallback) };
-        return { reply: tried.reply, by: describeModel(primary) };
+        if (second.fault === undefined) return attribute(second.reply, fallback);
+        return attribute(tried.reply, primary);
       }
       if (chooseRemedy(tried.fault) === 'nothing') throw tried.error;
       if (tried.error.code !== 'reply') primaryRestsUntilMs = pace.nowMs() + PRIMARY_REST_MS;
@@ -136,7 +138,7 @@ function createAsker(
       work.onNote?.(`${before}; ${fallback.model} at ${fallback.server.url} continues`);
     }
     const tried = await tryAt(fallback);
-    if (tried.fault === undefined) return { reply: tried.reply, by: describeModel(fallback) };
+    if (tried.fault === undefined) return attribute(tried.reply, fallback);
     throw new MeshError(tried.error.code, `${tried.error.message}; before that: ${before}`, {
       cause: tried.error,
     });
@@ -147,11 +149,6 @@ function isRefusal({ content, toolCalls }: ChatTurn): boolean {
   return toolCalls.length === 0 && findNonAnswer(content) === 'refusal';
 }
 
-function describeModel({ model, server }: ModelEndpoint): AttributedReply['by'] {
-  return { model, url: server.url, cutReply: server.advice.cutReply };
-}
-
-function unwrapReply(tried: Awaited<ReturnType<typeof askModel>>): ChatTurn {
-  if (tried.fault !== undefined) throw tried.error;
-  return tried.reply;
+function attribute(reply: ChatTurn, { model, server }: ModelEndpoint): AttributedReply {
+  return { reply, by: `${model} at ${server.url}`, cutReply: server.advice.cutReply };
 }

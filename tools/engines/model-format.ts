@@ -57,11 +57,11 @@ export interface ModelQuery {
   readonly tools: readonly ToolDefinition[];
   /** JSON Schema of the object that the reply's content must be. */
   readonly schema?: JsonObject;
-  /** The form in which the schema is demanded; except for `schema`, the messages contain it. */
+  /** The form in which the schema is demanded: enforced by the server, as JSON, or in words alone. The last two have it in the messages. */
   readonly reply: 'schema' | 'json' | 'text';
   /** Parts that the server has refused. */
-  readonly omits: readonly Omittable[];
+  readonly omits: readonly (typeof OMITTABLE)[number][];
 }
 
-/** Parts of a request that some servers do not accept and that can be left out. */
-export type Omittable = 'temperature' | 'tool_choice' | 'stream_options' | 'stream' | 'cache_control';
+/** Parts of a request that some servers do not accept and that can be left out; longer names come first. */
+export const OMITTABLE = ['temperature', 'tool_choice', 'stream_options', 'cache_control', 'stream'] as const;

@@ -83,7 +83,8 @@ function replayReply(recorded: RecordedReply, { tools, messages }: Question): At
     throw new MeshError('engine', `${model} refused to answer (content filter), when it was recorded`);
   return {
     reply: readReply({ content, reasoning, toolCalls, finish }, tools, messages.length),
-    by: { model, url: 'a recorded run', cutReply: 'it was recorded so' },
+    by: `${model} at a recorded run`,
+    cutReply: 'it was recorded so',
   };
 }
 

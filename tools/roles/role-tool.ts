@@ -63,7 +63,7 @@ export function createRoleTool<Input extends JsonObject>(role: Role<Input>): Too
     } else {
       result = { error: { code: 'packet', message: `${name}: ${formatIssues(parsed.error)}` } };
     }
-    return { ...result, trace: work.trace.toPayload(), usage: work.usage.toPayload() };
+    return { ...result, trace: work.trace.entries, usage: work.usage.toPayload() };
   }
 }
 

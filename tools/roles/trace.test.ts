@@ -45,7 +45,7 @@ describe('a trace', () => {
     const text = 'x'.repeat(1_000_000);
     for (let i = 0; i < 300; i++) trace.add({ by: 'r', kind: 'tool', tool: 't', text, arguments: { text } });
 
-    expect(JSON.stringify(trace.toPayload()).length).toBeLessThan(5_000_000);
+    expect(JSON.stringify(trace.entries).length).toBeLessThan(5_000_000);
   });
 
   test.each([

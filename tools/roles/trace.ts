@@ -50,10 +50,6 @@ export class Trace {
     for (const entry of entries) this.add(entry);
   }
 
-  toPayload(): JsonObject[] {
-    return this.#entries.map((entry) => ({ ...entry }));
-  }
-
   #bounded({ text, arguments: given, ...entry }: TraceEntry): TraceEntry {
     const most = this.#characters < MAX_TRACE_CHARACTERS ? MAX_ENTRY_CHARACTERS : SHORT_CHARACTERS;
     const bounded: TraceEntry = { ...entry, text: cutText(text, most) };

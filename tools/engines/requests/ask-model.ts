@@ -14,7 +14,7 @@ import {
   isAboutForm,
   isRateLimit,
 } from '../http/fault.ts';
-import type { ModelQuery, Omittable } from '../model-format.ts';
+import { type ModelQuery, OMITTABLE } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
 import { renderPrompt } from '../prompt.ts';
@@ -70,7 +70,7 @@ export async function askModel(
     const whole: ModelQuery = { ...question, model, reply: demands.reply, omits: demands.omits };
     const shorter = await summarizeQuery(endpoint, whole, work, options);
     const query = { ...shorter, ...window.fit(shorter) };
-    const sent = asDemanded(query, demands);
+    const sent = asDemanded(query, demands.tools);
     const startedUs = readMonotonicUs();
     const outcome = await chatPatiently(endpoint, sent, limits, patience);
     if (outcome.value !== undefined) {
@@ -225,12 +225,12 @@ function createDemands(toolCalls: ModelEndpoint['toolCalls']): Demands {
 }
 
 /** Builds the query for sending: what the server does not support is put into words. */
-function asDemanded(query: ModelQuery, { reply, tools, omits }: Demands): ModelQuery {
-  let messages: readonly ChatMessage[] = query.messages;
-  const areWords = tools === 'text' && (query.tools.length > 0 || messages.some(hasToolPart));
+function asDemanded(query: ModelQuery, form: Demands['tools']): ModelQuery {
+  let { messages } = query;
+  const areWords = form === 'text' && (query.tools.length > 0 || messages.some(hasToolPart));
   if (areWords) messages = withTextTools(messages, query.tools);
-  if (query.schema !== undefined && reply !== 'schema') messages = withSchema(messages, query.schema);
-  return { ...query, messages, tools: areWords ? [] : query.tools, reply, omits };
+  if (query.schema !== undefined && query.reply !== 'schema') messages = withSchema(messages, query.schema);
+  return { ...query, messages, tools: areWords ? [] : query.tools };
 }
 
 function hasToolPart(message: ChatMessage): boolean {
@@ -239,14 +239,6 @@ function hasToolPart(message: ChatMessage): boolean {
 
 const LACKS_TOOLS =
   /(?:not|n't|no|without|unsupported|requires?)\b[^.]{0,60}\b(?:tools?|functions?)\b|\b(?:tools?|function.calls?(?:ing)?)\b[^.]{0,60}(?:not|n't|unsupported|requires?)\b/i;
-/** Parts of a request that a server may name when it refuses them; longer names come first. */
-const OMITTABLE: readonly Omittable[] = [
-  'temperature',
-  'tool_choice',
-  'stream_options',
-  'cache_control',
-  'stream',
-];
 
 /**
  * Reduces the demands after a refusal: first by the part that the server names, then by weaker forms: schema → JSON → words; tools →

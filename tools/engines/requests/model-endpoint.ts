@@ -6,7 +6,7 @@ import type { EngineOptions } from '../engine-options.ts';
 import { type EngineSettings, parseEngineSettings } from '../engine-settings.ts';
 import { type ExchangeLimits, exchange, type Outcome } from '../http/exchange.ts';
 import { explain, type ModelServer } from '../http/fault.ts';
-import type { ModelFormat, ModelQuery, Omittable } from '../model-format.ts';
+import type { ModelFormat, ModelQuery } from '../model-format.ts';
 import { findPresetPrice, type Price } from '../prices.ts';
 import { type ModelReply, readWholeText, receiveReply, type ServerReply } from '../replies/server-reply.ts';
 import {
@@ -19,12 +19,9 @@ import {
 import { Summaries, Window } from './window.ts';
 
 /** The features of a server that a request uses. Servers of one format differ in those that they support. */
-export interface Demands {
-  /** The form in which the reply's schema is demanded: enforced by the server, as JSON, or in words alone. */
-  readonly reply: 'schema' | 'json' | 'text';
+export interface Demands extends Pick<ModelQuery, 'reply' | 'omits'> {
   /** The form of tools: the server's own, or text. */
   readonly tools: 'native' | 'text';
-  readonly omits: readonly Omittable[];
 }
 
 /** One model on one server, and what is known about it so far. */

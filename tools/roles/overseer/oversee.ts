@@ -215,7 +215,7 @@ async function describeGap(
   const given = {
     question,
     plan,
-    attempt: toJsonEntries(entries),
+    attempt: entries,
     raw_answer: conclusion.raw,
     answer: conclusion.answer,
     truth: owner.truth.answers.join(' or '),
@@ -238,7 +238,7 @@ async function describeGap(
 
 function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner): JsonObject {
   const { run_id, team, truth } = owner;
-  const trace = toJsonEntries(attempt.entries);
+  const { entries: trace } = attempt;
   return {
     attempt_id: formatAttemptId(attempt, owner),
     run_id,
@@ -265,10 +265,6 @@ function buildAttemptRecord(attempt: Attempt, owner: AttemptOwner): JsonObject {
 
 function formatAttemptId({ number }: Attempt, { run_id, taskId }: AttemptOwner): string {
   return `${run_id}/${taskId}/${number}`.slice(-MAX_ID_CHARACTERS);
-}
-
-function toJsonEntries(entries: readonly TraceEntry[]): JsonObject[] {
-  return entries.map((entry) => ({ ...entry }));
 }
 
 /**
