@@ -1,4 +1,4 @@
-import type { Codec, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
+import type { ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { buildSendMessageRequest, buildStreamResponse, isRequest } from './a2a/message.ts';
 import { parseJson } from './scan/json.ts';
@@ -12,21 +12,8 @@ import { createLook, createShape } from './scan/shape.ts';
  */
 export const a2a: ProtocolAdapter = {
   name: 'a2a',
-  open: () => createA2aCodec(),
+  open: () => ({ encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek }),
 };
-
-/**
- * Returns a codec that reads both kinds of envelope.
- *
- * @param form kind of all envelopes that it writes; by default that of each packet
- */
-export function createA2aCodec(form?: 'request' | 'event'): Codec {
-  const encode = (packet: Packet) => {
-    const own = form ?? (isRequest(packet) ? 'request' : 'event');
-    return Buffer.from(JSON.stringify(own === 'request' ? buildRequest(packet) : buildStreamEvent(packet)));
-  };
-  return { encode, decode, headerSize: createHeaderSize(encode, '{}'.length), peek };
-}
 
 /**
  * JSON-RPC id of an event that answers no request: it belongs to the stream of the task itself. Every other
@@ -49,6 +36,11 @@ const request = createShape(buildRequest);
 const event = createShape(buildStreamEvent);
 const { peek, checkKeys } = createLook([buildRequest, buildStreamEvent]);
 
+function encode(packet: Packet): Uint8Array {
+  return Buffer.from(JSON.stringify(isRequest(packet) ? buildRequest(packet) : buildStreamEvent(packet)));
+}
+
+/** Reads both kinds of envelope, whichever kind the packet would be written as. */
 function decode(blob: Uint8Array): Packet {
   const value = parseJson(blob);
   const isEvent = typeof value === 'object' && value !== null && 'result' in value;
