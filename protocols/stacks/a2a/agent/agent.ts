@@ -11,10 +11,11 @@ import {
   type PushConfig,
   paramsSchemas,
   parseParams,
+  type StreamResponse,
   TERMINAL_STATES,
 } from '../model.ts';
 import type { AgentWork } from '../work.ts';
-import { AgentTask, type TaskEvent, TaskStore } from './task.ts';
+import { AgentTask, TaskStore } from './task.ts';
 import { Webhooks } from './webhooks.ts';
 
 interface ClosingAnswer {
@@ -97,7 +98,7 @@ export class A2aAgent {
    *
    * @param answer response of the transport; when its client disconnects, the answers end and the work continues
    */
-  stream(method: string, params: unknown, answer: ClosingAnswer): AsyncIterable<TaskEvent> {
+  stream(method: string, params: unknown, answer: ClosingAnswer): AsyncIterable<StreamResponse> {
     if (!this.card.capabilities.streaming)
       throw createFaultError('unsupportedOperation', 'this agent does not stream');
     if (method === 'SendStreamingMessage') {
@@ -191,8 +192,8 @@ export class A2aAgent {
  * the answer.
  */
 async function* streamUntilSettled(
-  events: EventQueue<TaskEvent>,
-): AsyncGenerator<TaskEvent, void, undefined> {
+  events: EventQueue<StreamResponse>,
+): AsyncGenerator<StreamResponse, void, undefined> {
   try {
     for await (const event of events) {
       yield event;
@@ -206,9 +207,9 @@ async function* streamUntilSettled(
 
 /** Yields the task's present state and then its events (§3.1.6), until the task ends. */
 async function* followTask(
-  first: TaskEvent,
-  events: EventQueue<TaskEvent>,
-): AsyncGenerator<TaskEvent, void, undefined> {
+  first: StreamResponse,
+  events: EventQueue<StreamResponse>,
+): AsyncGenerator<StreamResponse, void, undefined> {
   try {
     yield first;
     for await (const event of events) {

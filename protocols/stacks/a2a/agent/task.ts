@@ -16,37 +16,7 @@ import {
 } from '../model.ts';
 import { type AgentWork, createTextMessage, type TaskState, type WorkEvent } from '../work.ts';
 
-/** `Task` (§4.1.1) in its transmitted form. */
-interface TaskView {
-  readonly id: string;
-  readonly contextId: string;
-  readonly status: Extract<StreamResponse, { task: unknown }>['task']['status'] & {
-    readonly timestamp: string;
-  };
-  readonly artifacts?: readonly A2aArtifact[] | undefined;
-  readonly history?: readonly A2aMessage[] | undefined;
-}
-
-/** `StreamResponse` (§3.2.3) in its transmitted form. */
-export type TaskEvent =
-  | { readonly task: TaskView }
-  | { readonly message: A2aMessage }
-  | {
-      readonly statusUpdate: {
-        readonly taskId: string;
-        readonly contextId: string;
-        readonly status: TaskView['status'];
-      };
-    }
-  | {
-      readonly artifactUpdate: {
-        readonly taskId: string;
-        readonly contextId: string;
-        readonly artifact: A2aArtifact;
-        readonly append?: boolean;
-        readonly lastChunk?: boolean;
-      };
-    };
+type Task = Extract<StreamResponse, { task: unknown }>['task'];
 
 /** An artifact, whose parts come in chunks into one list: a thousand chunks are not copied a thousand times. */
 interface GrowingArtifact {
@@ -62,13 +32,13 @@ export class AgentTask {
   readonly id: string;
   readonly contextId: string;
   /** Callbacks that send events outside, for example to a webhook. */
-  readonly observers = new Set<(event: TaskEvent) => void>();
+  readonly observers = new Set<(event: StreamResponse) => void>();
   readonly #enter: (task: AgentTask) => void;
   readonly #held: HeldBytes | undefined;
-  readonly #streams = new Set<EventQueue<TaskEvent>>();
+  readonly #streams = new Set<EventQueue<StreamResponse>>();
   readonly #artifacts = new Map<string, GrowingArtifact>();
   readonly #history: A2aMessage[] = [];
-  #status: TaskView['status'] = buildStatus('TASK_STATE_SUBMITTED');
+  #status = buildStatus('TASK_STATE_SUBMITTED');
   #isMade = false;
   #isDropped = false;
   #abort = new AbortController();
@@ -116,7 +86,7 @@ export class AgentTask {
     /** Number of the latest messages to include; all of them if undefined (§3.2.4). */
     readonly historyLength?: number | undefined;
     readonly includeArtifacts?: boolean | undefined;
-  }): TaskView {
+  }): Task {
     const history = historyLength === 0 ? [] : this.#history.slice(-(historyLength ?? this.#history.length));
     // Lists are copied, since a running task appends to its own.
     const artifacts = includeArtifacts
@@ -145,15 +115,15 @@ export class AgentTask {
   }
 
   /** @throws MeshError with the fault `busy` if too many follow the task already */
-  subscribe(): EventQueue<TaskEvent> {
+  subscribe(): EventQueue<StreamResponse> {
     if (this.#streams.size >= MAX_FOLLOWERS)
       throw createFaultError('busy', `${MAX_FOLLOWERS} requests follow task ${this.id} already`);
-    const events = new EventQueue<TaskEvent>(() => this.#streams.delete(events));
+    const events = new EventQueue<StreamResponse>(() => this.#streams.delete(events));
     this.#streams.add(events);
     return events;
   }
 
-  unsubscribe(events: EventQueue<TaskEvent>): void {
+  unsubscribe(events: EventQueue<StreamResponse>): void {
     events.close();
     this.#streams.delete(events);
   }
@@ -231,7 +201,7 @@ export class AgentTask {
     }
   }
 
-  #publish(event: TaskEvent): void {
+  #publish(event: StreamResponse): void {
     const bytes = this.#held === undefined || this.#streams.size === 0 ? 0 : estimateBytes(event);
     for (const stream of this.#streams) stream.push(event, bytes);
     for (const observe of this.observers) observe(event);
@@ -244,9 +214,8 @@ export class AgentTask {
   }
 }
 
-function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage): TaskView['status'] {
-  const timestamp = new Date().toISOString();
-  return message === undefined ? { state, timestamp } : { state, message, timestamp };
+function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMessage) {
+  return { state, message, timestamp: new Date().toISOString() };
 }
 
 /**
@@ -255,7 +224,7 @@ function buildStatus(state: TaskState | 'TASK_STATE_SUBMITTED', message?: A2aMes
  */
 export function encodeAnswer(answer: object, encode: (answer: object) => string): string {
   if (!('tasks' in answer) || !Array.isArray(answer.tasks)) return encode(answer);
-  const tasks: unknown[] = answer.tasks.map((task: TaskView) => {
+  const tasks: unknown[] = answer.tasks.map((task: Task) => {
     const why = findUnreadable(task);
     if (why !== undefined) return nameTask(task, why);
     try {
@@ -288,7 +257,7 @@ function findUnreadable(value: unknown): string | undefined {
   return undefined;
 }
 
-function nameTask({ id, contextId, status: { state, timestamp } }: TaskView, why: string): object {
+function nameTask({ id, contextId, status: { state, timestamp } }: Task, why: string): object {
   const text = shortenReason(`The messages of this task are left out of the list: ${why}`);
   return { id, contextId, status: { state, timestamp, message: createTextMessage(text, id, contextId) } };
 }

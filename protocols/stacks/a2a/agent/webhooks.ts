@@ -5,8 +5,8 @@ import { estimateBytes } from '@gaia-mesh/core/system/parse-json.ts';
 import { HttpClient } from '../../http/http-client.ts';
 import { createFaultError } from '../../json-rpc.ts';
 import { legacy } from '../bare/legacy.ts';
-import { type PushConfig, TERMINAL_STATES } from '../model.ts';
-import type { AgentTask, TaskEvent } from './task.ts';
+import { type PushConfig, type StreamResponse, TERMINAL_STATES } from '../model.ts';
+import type { AgentTask } from './task.ts';
 
 /** Maximum number of a task's webhooks. A client has one; a few may watch. */
 const MAX_CONFIGS_OF_TASK = 16;
@@ -86,7 +86,7 @@ export class Webhooks {
    */
   #follow(task: AgentTask, configs: ReadonlyMap<string, PushConfig>): void {
     let sent = Promise.resolve();
-    const observe = (event: TaskEvent) => {
+    const observe = (event: StreamResponse) => {
       const to = [...configs.values()];
       // Each delivery has its own text of the event.
       const bytes = this.#kept === undefined ? 0 : estimateBytes(event) * (1 + to.length);
@@ -101,7 +101,7 @@ export class Webhooks {
     task.observers.add(observe);
   }
 
-  async #send(config: PushConfig, event: TaskEvent): Promise<void> {
+  async #send(config: PushConfig, event: StreamResponse): Promise<void> {
     const { origin, pathname, search } = new URL(config.url);
     const isLegacy = config.protocolVersion === '0.3';
     await this.#findClient(origin).send({
