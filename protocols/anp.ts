@@ -12,8 +12,7 @@ import {
   toSigningKeyId,
 } from './anp/members.ts';
 import { canonicalizeJson, decodeBase64 } from './anp/texts.ts';
-import { refuseOpen } from './layers/layer.ts';
-import { ReplayGuard } from './layers/replay-guard.ts';
+import { ReplayGuard, refuseOpen } from './layers/layer.ts';
 import { SequenceNumbers, STAMP_BYTES } from './layers/stamp.ts';
 import { parseJson } from './scan/json.ts';
 import { createHeaderSize, createPacketError } from './scan/scanner.ts';

@@ -8,7 +8,7 @@ import {
   parsePacket,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
-import type { LayerCodec, LayerMembership } from '@gaia-mesh/protocols/layers/layer.ts';
+import type { Layer, LayerCodec } from '@gaia-mesh/protocols/layers/layer.ts';
 import { findStage, layerNames, loadLayer } from '@gaia-mesh/protocols/layers/registry.ts';
 import { adapterNames, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import fc from 'fast-check';
@@ -148,7 +148,7 @@ function tryLayer(layerName: string): void {
   fuzz(`layer:${layerName}`, layerCases, async () => {
     const layer = await loadLayer(layerName);
     const join = (self: string) => layer.join?.({ runId: 'fuzz', self });
-    const codecOf = (self: string, member: LayerMembership | undefined, offers: Map<string, JsonValue>) =>
+    const codecOf = (self: string, member: Pick<Layer, 'open'> | undefined, offers: Map<string, JsonValue>) =>
       (member ?? layer).open({ runId: 'fuzz', self, peer: 'hub', linkKey: key, runKey: key, offers });
     return ({ bytes, other, damages: list }) => {
       const [a, b] = [join('a'), join('b')];

@@ -8,14 +8,7 @@ import {
   type JsonValue,
 } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
-import {
-  type Curve,
-  deriveKey,
-  exportPublicKey,
-  importPrivateKey,
-  importPublicKey,
-  KEY_BYTES,
-} from '../layers/keys.ts';
+import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from '../layers/keys.ts';
 import { createPacketError } from '../scan/scanner.ts';
 import { canonicalizeJson, decodeMultibase, encodeMultibase } from './texts.ts';
 
@@ -220,7 +213,11 @@ export function toSigningKeyId(did: string): string {
 }
 
 /** Creates an identity and its document. @param created time in RFC 3339 */
-function createIdentity(name: string, secretOf: (curve: Curve) => Uint8Array, created: string): Identity {
+function createIdentity(
+  name: string,
+  secretOf: (curve: keyof typeof MULTICODEC) => Uint8Array,
+  created: string,
+): Identity {
   const signingKey = importPrivateKey('Ed25519', secretOf('Ed25519'));
   const agreementKey = importPrivateKey('X25519', secretOf('X25519'));
   const did = formatDid(name, signingKey);
@@ -290,11 +287,11 @@ function verifyIdentity(name: string, document: unknown): PublicIdentity {
   return { did, verifyingKey, agreementKey };
 }
 
-function encodeMultikey(curve: Curve, key: KeyObject): string {
+function encodeMultikey(curve: keyof typeof MULTICODEC, key: KeyObject): string {
   return encodeMultibase(Buffer.concat([MULTICODEC[curve], exportPublicKey(key)]));
 }
 
-function decodeMultikey(curve: Curve, text: string): KeyObject | undefined {
+function decodeMultikey(curve: keyof typeof MULTICODEC, text: string): KeyObject | undefined {
   const codec = MULTICODEC[curve];
   const bytes = decodeMultibase(text, codec.length + KEY_BYTES);
   if (bytes === undefined || !codec.equals(bytes.subarray(0, codec.length))) return undefined;

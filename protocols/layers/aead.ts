@@ -10,7 +10,7 @@ import {
 import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { toBuffer } from '../scan/scanner.ts';
 import { deriveKey, KEY_BYTES } from './keys.ts';
-import { createLayerError, type Layer, type LayerCodec, type LayerMembership, refuseOpen } from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec, refuseOpen } from './layer.ts';
 import { Senders, SequenceNumbers, STAMP_BYTES } from './stamp.ts';
 
 type Aead = 'chacha20-poly1305' | 'aes-256-gcm';
@@ -38,14 +38,14 @@ export function createAeadLayer(name: Aead): Layer {
   };
 }
 
-function join(name: Aead, { self, seed }: PeerIdentity): LayerMembership {
+function join(name: Aead, { self, seed }: PeerIdentity) {
   const salt =
     seed === undefined ? randomBytes(SALT_BYTES) : deriveKey(seed, `${name} salt ${self}`, SALT_BYTES);
   // All connections of the member use one counter, since they share its key.
   const numbers = new SequenceNumbers();
   return {
     offer: salt.toString('hex'),
-    open: (session) => openCodec(name, new Sender(name, self, salt), numbers, session),
+    open: (session: AdapterSession) => openCodec(name, new Sender(name, self, salt), numbers, session),
   };
 }
 

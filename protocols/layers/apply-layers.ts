@@ -12,8 +12,7 @@ import {
   type Packet,
   type PacketHead,
 } from '@gaia-mesh/core/contracts/packet.ts';
-import type { Layer, LayerCodec } from './layer.ts';
-import { ReplayGuard } from './replay-guard.ts';
+import { type Layer, type LayerCodec, ReplayGuard } from './layer.ts';
 
 /** An adapter or a layer: a part that can be opened and may exchange offers beforehand. */
 interface Part<Opened> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as zlib from 'node:zlib';
 import { readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES, UNPACK_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { createLayerError, type Layer, type LayerCodec, type Opened } from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec } from './layer.ts';
 
 /**
  * Text that most packets share: the envelopes as the text protocols write them, with recurring values, and
@@ -138,7 +138,7 @@ export function createCompressionLayer(format: keyof typeof compressors, diction
     return stored;
   }
 
-  function unseal(bytes: Uint8Array): Opened {
+  function unseal(bytes: Uint8Array) {
     if (bytes[0] === STORED) return { bytes: bytes.subarray(FLAG_BYTES) };
     if (bytes[0] !== flag) throw createLayerError(name, `unknown flag ${bytes[0] ?? '(no bytes)'}`);
     if (!header.equals(bytes.subarray(0, header.length))) {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import type { AdapterSession, PeerIdentity } from '@gaia-mesh/core/contracts/adapter.ts';
 import { toBuffer } from '../scan/scanner.ts';
 import { deriveKey, exportPublicKey, importPrivateKey, importPublicKey, KEY_BYTES } from './keys.ts';
-import { createLayerError, type Layer, type LayerCodec, type LayerMembership, refuseOpen } from './layer.ts';
+import { createLayerError, type Layer, type LayerCodec, refuseOpen } from './layer.ts';
 import { Senders, SequenceNumbers, STAMP_BYTES } from './stamp.ts';
 
 const NAME = 'ed25519';
@@ -44,7 +44,7 @@ interface Self {
   readonly numbers: SequenceNumbers;
 }
 
-function join({ runId, self, seed }: PeerIdentity): LayerMembership {
+function join({ runId, self, seed }: PeerIdentity) {
   const privateKey =
     seed === undefined
       ? generateKeyPairSync('ed25519').privateKey
@@ -56,7 +56,7 @@ function join({ runId, self, seed }: PeerIdentity): LayerMembership {
     privateKey,
     numbers: new SequenceNumbers(),
   };
-  return { offer: publicKey.toString('hex'), open: (session) => openCodec(own, session) };
+  return { offer: publicKey.toString('hex'), open: (session: AdapterSession) => openCodec(own, session) };
 }
 
 function openCodec({ id, context, privateKey, numbers }: Self, session: AdapterSession): LayerCodec {

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** Curve of a key: one curve signs, the other agrees on secrets, and no key does both. */
-export type Curve = 'Ed25519' | 'X25519';
+type Curve = 'Ed25519' | 'X25519';
 
 export const KEY_BYTES = 32;
 
