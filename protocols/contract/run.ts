@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Codec, LayerBytes, ProtocolAdapter } from '@gaia-mesh/core/contracts/adapter.ts';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
@@ -13,7 +14,6 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { openMembers } from '@gaia-mesh/core/wire/members.ts';
 import { RANDOM_NODES } from './random.ts';
-import { assertSame, formatValue } from './same.ts';
 import { contractSamples } from './samples.ts';
 
 /** The members of one run: every sender of a sample can write, and the hub reads. */
@@ -165,4 +165,42 @@ function assertHead(head: PacketHead, what: string): void {
     Number.isSafeInteger(token_used) && token_used >= 0,
     `${what}: a peek gives ${token_used} tokens`,
   );
+}
+
+/**
+ * Asserts that both are equal in every value. It replaces `assert.deepEqual`, which prints both values in
+ * full: for two lists of 70,000 numbers that takes more memory than most machines have.
+ *
+ * @param what begins the reason
+ */
+export function assertSame(actual: unknown, expected: unknown, what: string): void {
+  if (!isDeepStrictEqual(actual, expected))
+    assert.fail(shortenReason(`${what}: ${findDifference(actual, expected, [])}`));
+}
+
+function findDifference(actual: unknown, expected: unknown, path: readonly string[]): string {
+  const at = path.length === 0 ? '' : `${path.join('.')}: `;
+  if (!isObject(actual) || !isObject(expected) || Array.isArray(actual) !== Array.isArray(expected))
+    return `${at}expected ${formatValue(expected)}, received ${formatValue(actual)}`;
+  const keys = new Set([...Object.keys(expected), ...Object.keys(actual)]);
+  for (const key of keys) {
+    const inside: readonly string[] = [...path, /^[\w-]{1,64}$/.test(key) ? key : formatValue(key)];
+    if (!Object.hasOwn(actual, key)) return `${inside.join('.')} is missing`;
+    if (!Object.hasOwn(expected, key)) return `${inside.join('.')} was not sent`;
+    const [one, other]: unknown[] = [Reflect.get(actual, key), Reflect.get(expected, key)];
+    if (!isDeepStrictEqual(one, other)) return findDifference(one, other, inside);
+  }
+  return `${at}expected a plain ${Array.isArray(expected) ? 'list' : 'object'}, received another kind of one`;
+}
+
+/** Formats the value in one line, cut if it is long. */
+function formatValue(value: unknown): string {
+  return inspect(value, { depth: 1, maxArrayLength: 3, maxStringLength: 60, breakLength: Infinity }).slice(
+    0,
+    200,
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -14,13 +14,13 @@ import { drawBelow, drawPacket } from './random.ts';
 import {
   assertArrives,
   assertRefused,
+  assertSame,
   assertSound,
   type ContractRun,
   openRun,
   peekHead,
   tryCall,
 } from './run.ts';
-import { assertSame } from './same.ts';
 import { contractSamples, fullPacket } from './samples.ts';
 import { checkSmallest } from './smallest.ts';
 import { type EnvelopeWriter, listWriterChecks } from './written.ts';

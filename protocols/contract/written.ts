@@ -10,8 +10,7 @@ import {
 } from '@gaia-mesh/core/contracts/packet.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { drawBelow, drawPacket } from './random.ts';
-import { assertArrives, assertRefused, assertSound, type ContractRun, peekHead } from './run.ts';
-import { assertSame } from './same.ts';
+import { assertArrives, assertRefused, assertSame, assertSound, type ContractRun, peekHead } from './run.ts';
 import { fullPacket } from './samples.ts';
 
 /**

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
-import { assertSame } from '@gaia-mesh/protocols/contract/same.ts';
+import { assertSame } from '@gaia-mesh/protocols/contract/run.ts';
 import { contractSamples, fullPacket } from '@gaia-mesh/protocols/contract/samples.ts';
 import { createReply, listCountingChecks, type StackCheck, withPair } from './pair.ts';
 import type { Inbox, Stack, StackSettings, TlsIdentity } from './stack.ts';
