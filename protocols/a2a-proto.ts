@@ -9,7 +9,7 @@ import {
   type JsonValue,
   type Packet,
 } from '@gaia-mesh/core/contracts/packet.ts';
-import { buildSendMessageRequest, buildStreamResponse, isRequest } from './a2a/message.ts';
+import { buildSendMessageRequest, buildStreamResponse, isRequest } from './a2a.ts';
 import { createHeaderSize, createPacketError } from './scan/scanner.ts';
 import { createShape } from './scan/shape.ts';
 

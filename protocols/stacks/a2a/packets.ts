@@ -6,11 +6,7 @@ import {
   parsePacket,
   shortenReason,
 } from '@gaia-mesh/core/contracts/packet.ts';
-import {
-  buildSendMessageRequest,
-  buildStreamResponse,
-  MESH_EXTENSION,
-} from '@gaia-mesh/protocols/a2a/message.ts';
+import { buildSendMessageRequest, buildStreamResponse, MESH_EXTENSION } from '@gaia-mesh/protocols/a2a.ts';
 import type { Inbox, StackClient } from '../contract/stack.ts';
 import type { AgentCard } from './card.ts';
 import { type A2aArtifact, type A2aMessage, parseAnswer, streamResponseSchema } from './model.ts';

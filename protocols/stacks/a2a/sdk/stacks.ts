@@ -11,7 +11,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { MeshError, toErrorMessage as textOf } from '@gaia-mesh/core/contracts/errors.ts';
 import { shortenReason } from '@gaia-mesh/core/contracts/packet.ts';
-import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a/message.ts';
+import { MESH_EXTENSION } from '@gaia-mesh/protocols/a2a.ts';
 import type { Stack, StackClient, StackSettings } from '../../contract/stack.ts';
 import { createPooledFetch } from '../../http/undici-fetch.ts';
 import { meterStack } from '../../meter/metered.ts';

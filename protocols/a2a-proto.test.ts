@@ -2,11 +2,11 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import { copyHead, type Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { a2aProto, createProtoCodec } from '../a2a-proto.ts';
-import { fullPacket } from '../contract/samples.ts';
-import { goldenEnvelopes, shownLike } from '../testing/golden-envelopes.ts';
-import { refused, testSession } from '../testing/session.ts';
-import { buildSendMessageRequest, buildStreamResponse, MESH_EXTENSION } from './message.ts';
+import { buildSendMessageRequest, buildStreamResponse, MESH_EXTENSION } from './a2a.ts';
+import { a2aProto, createProtoCodec } from './a2a-proto.ts';
+import { fullPacket } from './contract/samples.ts';
+import { goldenEnvelopes, shownLike } from './testing/golden-envelopes.ts';
+import { refused, testSession } from './testing/session.ts';
 
 const codec = a2aProto.open(testSession);
 const buildResponse = (packet: Packet) => buildStreamResponse(packet, packet.reply_to);

@@ -11,11 +11,10 @@ import {
 } from '@a2a-js/sdk/server';
 import { parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
 import { describe, expect, it } from 'vitest';
-import { a2a } from '../a2a.ts';
-import { contractSamples, fullPacket } from '../contract/samples.ts';
-import { goldenEnvelopes } from '../testing/golden-envelopes.ts';
-import { testSession } from '../testing/session.ts';
-import { buildSendMessageRequest, buildStreamResponse } from './message.ts';
+import { a2a, buildSendMessageRequest, buildStreamResponse } from './a2a.ts';
+import { contractSamples, fullPacket } from './contract/samples.ts';
+import { goldenEnvelopes } from './testing/golden-envelopes.ts';
+import { testSession } from './testing/session.ts';
 
 /**
  * These tests send blobs of the mesh over HTTP to and from the official SDK, which must find the packet's

@@ -2,12 +2,11 @@ import { measureLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Packet } from '@gaia-mesh/core/contracts/packet.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { a2a } from '../a2a.ts';
-import { contractSamples, fullPacket } from '../contract/samples.ts';
-import { goldenEnvelopes, invalidRequests, shownLike } from '../testing/golden-envelopes.ts';
-import { refused, testSession } from '../testing/session.ts';
-import { sharedJson } from '../testing/shared-file.ts';
-import { buildSendMessageRequest, buildStreamResponse, isRequest, MESH_EXTENSION } from './message.ts';
+import { a2a, buildSendMessageRequest, buildStreamResponse, isRequest, MESH_EXTENSION } from './a2a.ts';
+import { contractSamples, fullPacket } from './contract/samples.ts';
+import { goldenEnvelopes, invalidRequests, shownLike } from './testing/golden-envelopes.ts';
+import { refused, testSession } from './testing/session.ts';
+import { sharedJson } from './testing/shared-file.ts';
 
 const codec = a2a.open(testSession);
 /** Writes any packet as the request or as the event of another implementation. */
