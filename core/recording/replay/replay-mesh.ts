@@ -187,8 +187,7 @@ export class ReplayMesh {
   async play(adapter: ProtocolAdapter, passes = 1): Promise<Round> {
     const { recording, dialler = tcpDialler } = this.#options;
     const arrivals = new Arrivals(recording);
-    const tally = this.#tally;
-    tally.begin();
+    this.#tally.begin();
     this.#round += 1;
     const network = await MeshNetwork.connect({
       runId: `${recording.header.run_id}-${this.#round}`,
@@ -203,10 +202,10 @@ export class ReplayMesh {
         relayed: ({ packets }) => {
           for (const { head, frameBytes } of packets) {
             arrivals.came(head);
-            tally.add(head.id, frameBytes);
+            this.#tally.add(head.id, frameBytes);
           }
         },
-        broadcast: ({ id }, _times, frameBytes) => tally.add(id, frameBytes),
+        broadcast: ({ id }, _times, frameBytes) => this.#tally.add(id, frameBytes),
         refused: (node, reason) => arrivals.faults.push(`a packet of agent ${node} was refused: ${reason}`),
       },
     });
@@ -224,7 +223,7 @@ export class ReplayMesh {
       if (fault !== undefined) throw new MeshError('packet', `replay through ${adapter.name}: ${fault}`);
       const cpuUs = beganUs === undefined || endedUs === undefined ? undefined : endedUs - beganUs;
       const figures = sumSessionTimes(network.links, ledger);
-      return { passes, elapsedMs, ledger, ...figures, cpuUs, ...tally.groups() };
+      return { passes, elapsedMs, ledger, ...figures, cpuUs, ...this.#tally.groups() };
     } finally {
       network.close();
     }
@@ -241,7 +240,6 @@ export class ReplayMesh {
       const endsAfter = arrivals.countUntilEnd(taskId);
       const task = { taskId, payload, opening: packet, timeoutMs, endsAfter };
       const outcome = await network.runTask(task, signal);
-      this.#tally.took(taskId, outcome.elapsedMs);
       elapsedMs += outcome.elapsedMs;
       signal.throwIfAborted();
     }

@@ -38,14 +38,12 @@ describe('the groups of a recording', () => {
     );
     const tally = new TrafficTally(recording);
     for (const [index, { packet }] of recording.packets.entries()) tally.add(packet.id, 10_000 + index);
-    tally.took('a-2', 1.5);
-    tally.took('c', 4);
 
     const { parts, sizes } = tally.groups();
     expect(parts).toEqual([
-      { name: 'a', packets: 2, payload: 511, wire: 20_001, elapsedMs: 1.5 },
-      { name: 'b', packets: 1, payload: 1023, wire: 10_002, elapsedMs: 0 },
-      { name: 'other', packets: 1, payload: 9000, wire: 10_003, elapsedMs: 4 },
+      { name: 'a', packets: 2, payload: 511, wire: 20_001 },
+      { name: 'b', packets: 1, payload: 1023, wire: 10_002 },
+      { name: 'other', packets: 1, payload: 9000, wire: 10_003 },
     ]);
     expect(sizes.map(({ name, packets }) => [name, packets])).toEqual([
       ['below 256 B', 1],
@@ -60,6 +58,6 @@ describe('the groups of a recording', () => {
   test('are one part where the recording names none', () => {
     const { parts } = new TrafficTally(recordingOf([['t', 300]])).groups();
 
-    expect(parts).toEqual([{ name: 'all', packets: 0, payload: 0, wire: 0, elapsedMs: 0 }]);
+    expect(parts).toEqual([{ name: 'all', packets: 0, payload: 0, wire: 0 }]);
   });
 });

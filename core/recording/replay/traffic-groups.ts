@@ -18,18 +18,12 @@ interface TrafficGroup {
   readonly wire: number;
 }
 
-/** Packets of the tasks of one kind. */
-interface PartGroup extends TrafficGroup {
-  /** Duration of the part's tasks in milliseconds. */
-  readonly elapsedMs: number;
-}
-
 /**
  * Traffic of one round of a replay, by the recording's parts (a single one if it names none) and by size of
  * payload.
  */
 export interface TrafficGroups {
-  readonly parts: readonly PartGroup[];
+  readonly parts: readonly TrafficGroup[];
   readonly sizes: readonly TrafficGroup[];
 }
 
@@ -46,15 +40,14 @@ const NOTHING = { packets: 0, payload: 0, wire: 0 };
 /** Tallies the traffic of a recording, round by round. The group of each packet is computed once for all rounds. */
 export class TrafficTally {
   readonly #partNames: readonly string[];
-  readonly #partOf: ReadonlyMap<string, number>;
   readonly #positions: ReadonlyMap<string, PacketPosition>;
-  #parts: readonly Sum<PartGroup>[] = [];
+  #parts: readonly Sum<TrafficGroup>[] = [];
   #sizes: readonly Sum<TrafficGroup>[] = [];
 
   constructor({ header, packets }: Recording) {
     const { parts = [] } = header;
-    this.#partOf = new Map(parts.flatMap(({ tasks }, index) => tasks.map((task) => [task, index])));
-    const isWhole = packets.every(({ packet }) => this.#partOf.has(packet.task_id));
+    const partOf = new Map(parts.flatMap(({ tasks }, index) => tasks.map((task) => [task, index])));
+    const isWhole = packets.every(({ packet }) => partOf.has(packet.task_id));
     this.#partNames = [
       ...parts.map(({ name }) => name),
       ...(isWhole ? [] : [parts.length === 0 ? 'all' : 'other']),
@@ -63,7 +56,7 @@ export class TrafficTally {
       packets.map(({ packet }) => {
         const payload = Buffer.byteLength(JSON.stringify(packet.payload));
         const size = SIZE_CLASSES.findIndex(({ below }) => payload < below);
-        return [packet.id, { part: this.#part(packet.task_id), size, payload }];
+        return [packet.id, { part: partOf.get(packet.task_id) ?? this.#partNames.length - 1, size, payload }];
       }),
     );
     this.begin();
@@ -71,7 +64,7 @@ export class TrafficTally {
 
   /** Begins a round. */
   begin(): void {
-    this.#parts = this.#partNames.map((name) => ({ name, ...NOTHING, elapsedMs: 0 }));
+    this.#parts = this.#partNames.map((name) => ({ name, ...NOTHING }));
     this.#sizes = SIZE_CLASSES.map(({ name }) => ({ name, ...NOTHING }));
   }
 
@@ -87,18 +80,8 @@ export class TrafficTally {
     }
   }
 
-  /** Adds the duration of a task. */
-  took(taskId: string, ms: number): void {
-    const part = this.#parts[this.#part(taskId)];
-    if (part !== undefined) part.elapsedMs += ms;
-  }
-
   /** Returns the groups of the round; size classes without a packet are left out. */
   groups(): TrafficGroups {
     return { parts: this.#parts, sizes: this.#sizes.filter(({ packets }) => packets > 0) };
-  }
-
-  #part(taskId: string): number {
-    return this.#partOf.get(taskId) ?? this.#partNames.length - 1;
   }
 }

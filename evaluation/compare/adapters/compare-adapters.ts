@@ -162,7 +162,7 @@ function summarizeArm(
       p999: computePercentile(times, 0.999),
     },
     samples_us: samples,
-    by_part: parts.map(({ elapsedMs: _ms, ...bytes }) => bytes),
+    by_part: [...parts],
     by_size: [...sizes],
     ledger: { types: ledger.types, total: ledger.total },
     bytes_on_wire: ledger.written.packets + ledger.read.packets,
