@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { DELIVERY_LIMITS } from '../../contracts/limits.ts';
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
-import { readMonotonicUs } from '../../system/clock.ts';
 import type { HubDelivery } from '../../wire/handshake.ts';
-import type { Batch, Message } from '../batch.ts';
+import type { Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
 import { createVolumes } from '../faults/fault-counters.ts';
 import type { Link } from '../link.ts';
@@ -284,11 +283,6 @@ export class AcknowledgedDelivery extends DeliveryStrategy {
     const wasFull = mailbox.isFull;
     mailbox.acknowledge(receipt.done, receipt.in_progress);
     if (wasFull && !mailbox.isFull) this.#sendWhenRoom();
-  }
-
-  deliver(batch: Batch): void {
-    batch.forwardedUs = readMonotonicUs();
-    for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
   }
 
   carry(message: Message, link: Link): void {

@@ -1,4 +1,5 @@
 import type { JsonObject, PacketHead } from '../../contracts/packet.ts';
+import { readMonotonicUs } from '../../system/clock.ts';
 import type { HubDelivery } from '../../wire/handshake.ts';
 import type { Batch, Message } from '../batch.ts';
 import type { ControlSender } from '../control-sender.ts';
@@ -59,8 +60,11 @@ export abstract class DeliveryStrategy {
     // This strategy requests no reports.
   }
 
-  /** Sends on a batch of packets from one agent. */
-  abstract deliver(batch: Batch): void;
+  /** Sends on a batch of packets from one agent, each packet to each recipient by itself. */
+  deliver(batch: Batch): void {
+    batch.forwardedUs = readMonotonicUs();
+    for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
+  }
 
   /** Sends one packet to one agent: a packet of the hub, or one that another strategy keeps. */
   abstract carry(message: Message, link: Link): void;

@@ -52,7 +52,7 @@ export class DirectDelivery extends DeliveryStrategy {
   readonly isLossy = false;
   readonly #coalescer = new WriteCoalescer();
 
-  deliver(batch: Batch): void {
+  override deliver(batch: Batch): void {
     const { slab, start, end, size, recipients } = batch;
     if (end - start <= MAX_COALESCED_BYTES) {
       this.#coalescer.add(batch);

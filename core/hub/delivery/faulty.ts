@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { FAULT_LIMITS } from '../../contracts/limits.ts';
-import { readMonotonicUs } from '../../system/clock.ts';
 import { Random } from '../../system/random.ts';
 import { PREFIX_BYTES } from '../../wire/frame.ts';
-import type { Batch, Message } from '../batch.ts';
+import type { Message } from '../batch.ts';
 import { FaultCounters, type Offer } from '../faults/fault-counters.ts';
 import type { Fault, Route } from '../faults/parse-faults.ts';
 import type { Link } from '../link.ts';
@@ -193,11 +192,6 @@ export class FaultyDelivery extends DeliveryStrategy {
       options.faults.flatMap((fault) => (fault.kind === 'lie' ? [joinLieKey(fault.agent, fault.type)] : [])),
     );
     this.#maxHeldBytes = options.maxHeldBytes ?? FAULT_LIMITS.heldBytes;
-  }
-
-  deliver(batch: Batch): void {
-    batch.forwardedUs = readMonotonicUs();
-    for (const message of batch.messages()) for (const link of batch.recipients) this.carry(message, link);
   }
 
   carry({ from, head: packet, frame }: Message, link: Link): void {

@@ -18,10 +18,6 @@ class Written extends DeliveryStrategy {
   readonly isLossy = true;
   readonly ids: string[] = [];
 
-  deliver(): void {
-    throw new Error('single messages are carried');
-  }
-
   carry({ head }: Message): void {
     this.ids.push(head.id);
   }
