@@ -17,15 +17,6 @@ import type { PacketTrace } from './recording.ts';
 type TimeSplit = Readonly<Record<(typeof PARTS)[number] | 'total', number>>;
 const PARTS = ['encode', 'relay', 'wire', 'decode', 'tool', 'engine', 'agent', 'unknown'] as const;
 
-type Parts = Omit<TimeSplit, 'total' | 'relay'>;
-
-/** One packet's piece of a chain: from the arrival of its cause until its own arrival at the hub. */
-interface Piece {
-  readonly us: number;
-  readonly relayUs: number;
-  readonly parts: Parts;
-}
-
 const NOTHING: TimeSplit = {
   encode: 0,
   relay: 0,
@@ -37,7 +28,6 @@ const NOTHING: TimeSplit = {
   unknown: 0,
   total: 0,
 };
-const NO_PARTS: Parts = { encode: 0, wire: 0, decode: 0, tool: 0, engine: 0, agent: 0, unknown: 0 };
 
 /** Resolution of the clock in microseconds: sums of readings may be off by it. */
 const CLOCK_US = 1;
@@ -77,26 +67,29 @@ export class Timeline {
       if (trace.cause === null) return split;
       const piece = this.measurePiece(trace);
       if (piece === undefined) return undefined;
-      split = addTimeSplits(split, { ...piece.parts, relay: piece.relayUs, total: piece.us });
+      split = addTimeSplits(split, piece);
       trace = this.#traces.get(trace.cause);
     }
     return undefined;
   }
 
-  /** Returns the piece of a packet; undefined if the clocks of it and of its cause do not give one. */
-  measurePiece(trace: PacketTrace): Piece | undefined {
+  /**
+   * Returns the split of one packet's piece of a chain: from the arrival of its cause until its own arrival at the
+   * hub. Undefined if the clocks of the two do not give one.
+   */
+  measurePiece(trace: PacketTrace): TimeSplit | undefined {
     const cause = trace.cause === null ? undefined : this.#traces.get(trace.cause);
     if (cause?.relayed === undefined || trace.relayed === undefined) return undefined;
-    const us = trace.relayed.arrived_us - cause.relayed.arrived_us;
-    if (us < 0) return undefined;
+    const total = trace.relayed.arrived_us - cause.relayed.arrived_us;
+    if (total < 0) return undefined;
     // Encoding a document is part of the hub's time for it, and is listed separately here.
     const encodeUs = cause.cause === null ? (cause.work?.encode_us ?? 0) : 0;
     const forwardedUs = Math.max(0, cause.relayed.forwarded_us - cause.relayed.arrived_us - encodeUs);
     // A batch may be stamped as forwarded later than its first bytes were.
-    const relayUs = Math.min(forwardedUs, Math.max(0, us - encodeUs));
-    const outsideUs = Math.max(0, us - encodeUs - relayUs);
-    const parts = splitAgentTime(trace, outsideUs) ?? { ...NO_PARTS, unknown: outsideUs };
-    return { us, relayUs, parts: { ...parts, encode: parts.encode + Math.min(encodeUs, us) } };
+    const relay = Math.min(forwardedUs, Math.max(0, total - encodeUs));
+    const outsideUs = Math.max(0, total - encodeUs - relay);
+    const parts = splitAgentTime(trace, outsideUs) ?? { ...NOTHING, unknown: outsideUs };
+    return { ...parts, encode: parts.encode + Math.min(encodeUs, total), relay, total };
   }
 }
 
@@ -104,18 +97,18 @@ export class Timeline {
  * Splits `us` microseconds by the report of a packet's sender, counting the rest as transit; returns
  * undefined if the report does not fit.
  */
-function splitAgentTime({ tool_us, work }: PacketTrace, us: number): Parts | undefined {
+function splitAgentTime({ tool_us, work }: PacketTrace, us: number): TimeSplit | undefined {
   if (work === undefined || tool_us === null) return undefined;
   const { received_us, sent_us, decode_us, engine_us, encode_us } = work;
   const inAgent = sent_us - received_us;
   const parts = {
+    ...NOTHING,
     decode: decode_us,
     engine: engine_us,
     tool: tool_us - engine_us,
     encode: encode_us,
     agent: inAgent - decode_us - tool_us - encode_us,
     wire: us - inAgent,
-    unknown: 0,
   };
   const names = ['decode', 'engine', 'tool', 'encode', 'agent', 'wire'] as const;
   if (names.some((name) => parts[name] < -CLOCK_US)) return undefined;

@@ -56,11 +56,11 @@ function summarizeHops(
     hop.bytes += trace.relayed?.bytes ?? 0;
     const piece = timeline.measurePiece(trace);
     if (piece === undefined) continue;
-    hop.latencyUs.add(piece.us);
-    hop.sumUs += piece.us;
+    hop.latencyUs.add(piece.total);
+    hop.sumUs += piece.total;
     // A single packet with unknown work makes the mean unknown.
-    if (trace.work === undefined || piece.parts.unknown > 0) hop.toolUs = null;
-    else if (hop.toolUs !== null) hop.toolUs += piece.parts.tool + piece.parts.engine;
+    if (trace.work === undefined || piece.unknown > 0) hop.toolUs = null;
+    else if (hop.toolUs !== null) hop.toolUs += piece.tool + piece.engine;
   }
   return [...hops.values()].map(({ type, from, packets, bytes, headerBytes, latencyUs, sumUs, toolUs }) => {
     const timed = latencyUs.count;

@@ -84,7 +84,7 @@ function buildTraffic({ header, packets }: Recording, entries: readonly Recorded
     agents: header.agents.map(({ id, tool }) => ({ id, tool: toOneLine(tool, 40) })),
     packets: entries.map((entry, index) => {
       const { packet, cause, relayed, tool_us } = entry;
-      const parts = timeline.measurePiece(entry)?.parts;
+      const parts = timeline.measurePiece(entry);
       return {
         ...copyHead(packet),
         bytes: relayed?.bytes ?? 0,
