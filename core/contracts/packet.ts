@@ -176,21 +176,17 @@ const packetSchema = z.strictObject({
  * @throws MeshError `packet`, naming the key and what is wrong with it
  */
 export function parsePacket(value: unknown): Packet {
-  assertPacket(value);
-  return value;
-}
-
-function assertPacket(value: unknown): asserts value is Packet {
   // Every decoded packet passes here; the slower schema runs only to explain a fault.
-  if (isPlainPacket(value)) return;
+  if (isPacket(value)) return value;
   const result = packetSchema.safeParse(value);
-  if (!result.success) throw new MeshError('packet', `not a packet: ${formatIssues(result.error)}`);
-  const fault = findJsonFault(result.data.payload, 'payload', 1);
-  if (fault !== undefined) throw new MeshError('packet', `not a packet: ${shortenReason(fault)}`);
+  const fault = result.success
+    ? findJsonFault(result.data.payload, 'payload', 1)
+    : formatIssues(result.error);
+  throw new MeshError('packet', `not a packet: ${shortenReason(fault ?? 'it is refused')}`);
 }
 
-/** Returns false for everything that {@link parsePacket} refuses. */
-function isPlainPacket(value: unknown): boolean {
+/** Returns false for everything that the schema, or {@link findJsonFault}, refuses. */
+function isPacket(value: unknown): value is Packet {
   if (!isPlainObject(value)) return false;
   const { type, from, to, id, reply_to, task_id, tag, token_used, log_uri, ts, payload } = value;
   let keys = REQUIRED_KEYS;
