@@ -16,16 +16,12 @@ describe('a document in chunks', () => {
 
   test('gives the document back when it is joined, and breaks no character (MP-21)', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', maxLength: 3000 }),
-        fc.integer({ min: 1, max: 500 }),
-        (text, size) => {
-          const chunks = chunkDocument(text, size);
-          expect(chunks.join('')).toBe(text);
-          for (const chunk of chunks) expect(chunk.isWellFormed()).toBe(true);
-          for (const chunk of chunks.slice(0, -1)) expect([...chunk]).toHaveLength(size);
-        },
-      ),
+      fc.property(fc.string({ unit: 'binary', size: 'max', maxLength: 3000 }), (text) => {
+        const chunks = chunkDocument(text);
+        expect(chunks.join('')).toBe(text);
+        for (const chunk of chunks) expect(chunk.isWellFormed()).toBe(true);
+        for (const chunk of chunks.slice(0, -1)) expect([...chunk]).toHaveLength(400);
+      }),
     );
   });
 

@@ -26,13 +26,13 @@ export interface Task {
  * (MP-21). A character is a Unicode code point, so no chunk ends inside one. Lone surrogates, which no
  * encoding can carry, become U+FFFD.
  */
-export function chunkDocument(document: string, characters = CHUNK_CHARACTERS): string[] {
+export function chunkDocument(document: string): string[] {
   const text = document.toWellFormed();
   const chunks: string[] = [];
   let start = 0;
   while (start < text.length) {
     let end = start;
-    for (let count = 0; count < characters && end < text.length; count++) {
+    for (let count = 0; count < CHUNK_CHARACTERS && end < text.length; count++) {
       end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
     }
     chunks.push(text.slice(start, end));
