@@ -180,8 +180,6 @@ interface Trial {
   readonly isAsItShould: boolean;
 }
 
-const runGaia = (args: readonly string[]) => runCommand('gaia', args, { named: `gaia ${args.join(' ')}` });
-
 /** A team with its questions and engine. */
 interface Setting {
   readonly name: string;
@@ -201,7 +199,7 @@ type Answer = z.infer<typeof answerSchema>;
 
 async function runAnswers(setting: Setting, out: string, more: readonly string[] = []): Promise<Answer[]> {
   const { team, questions, files, engine } = setting;
-  await runGaia([
+  await runCommand('gaia', [
     ...['--team', team, '--questions', questions, '--files', files, '--out', out, '--no-cache'],
     ...['--port-base', 'auto', ...engine, ...more],
   ]);
@@ -213,7 +211,7 @@ async function runAnswers(setting: Setting, out: string, more: readonly string[]
 
 async function runBlame(setting: Setting, out: string, id: string): Promise<BlameFile> {
   temper.slips = SLIPS;
-  const stdout = await runGaia([
+  const stdout = await runCommand('gaia', [
     ...['blame', id, '--out', out, '--json', '--port-base', 'auto'],
     ...setting.engine,
   ]).finally(() => {

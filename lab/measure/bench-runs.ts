@@ -93,12 +93,9 @@ export async function runCommand(
   command: string,
   args: readonly string[],
   {
-    named = command,
     mayFail = false,
     onError = () => undefined,
   }: {
-    /** Name of the command in errors. */
-    readonly named?: string;
     /** Accepts exit code 1, too: the command came to its end, and not everything succeeded. */
     readonly mayFail?: boolean;
     /** Receives the end of standard error each time that it grows. */
@@ -118,7 +115,7 @@ export async function runCommand(
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
   if (code !== EXIT.done && !(mayFail && code === EXIT.failed))
-    throw new Error(`${named} ended with exit code ${code}: ${stderr}`);
+    throw new Error(`${[command, ...args].join(' ')} ended with exit code ${code}: ${stderr}`);
   return stdout;
 }
 

@@ -131,11 +131,16 @@ async function passTests(cwd: string, tests: readonly string[], timeoutMs: numbe
     '--maxWorkers',
     '1',
   ];
-  const options = { cwd, stdio: 'ignore', env: { ...process.env, CI: '' } } as const;
-  const child = trackChild(spawn(process.execPath, [...vitest, ...tests], options));
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const child = trackChild(
+    spawn(process.execPath, [...vitest, ...tests], {
+      cwd,
+      stdio: 'ignore',
+      env: { ...process.env, CI: '' },
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    }),
+  );
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  clearTimeout(timer);
   return code === 0;
 }
 

@@ -78,7 +78,7 @@ export function rankWithOthers(
 export function fitCalibration(questions: readonly Ranked[]): number[] {
   const rows = questions.flatMap(({ answers }) => answers.slice(0, LEARNED_ANSWERS));
   return fitLogistic(
-    rows.map(({ facts }) => computeChanceFactors(facts)),
+    rows.map(computeChanceFactors),
     rows.map(({ isRight }) => isRight),
   );
 }
@@ -108,7 +108,7 @@ export function measureHeldOut(
 /** Ranks the same answers by another calibration. */
 function withChances(answers: Ranked['answers'], calibration: readonly number[]): Ranked['answers'] {
   return answers
-    .map((answer) => ({ ...answer, chance: computeChance(answer.facts, calibration) }))
+    .map((answer) => ({ ...answer, chance: computeChance(answer, calibration) }))
     .sort((a, b) => b.chance - a.chance);
 }
 

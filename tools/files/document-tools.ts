@@ -59,10 +59,7 @@ const readExcel = createDocumentTool(
     sheet: z.string().min(1).exactOptional().describe('default all'),
     max_rows: z.int().min(1).max(MAX_REPLY_ROWS).exactOptional().describe('default 200'),
   }),
-  ({ file: _, max_rows: maxRows, ...asked }) => {
-    const reading = { kind: 'spreadsheet', ...asked } as const;
-    return maxRows === undefined ? reading : { ...reading, maxRows };
-  },
+  ({ sheet, max_rows: maxRows }) => ({ kind: 'spreadsheet', sheet, maxRows }),
 );
 
 const readPdf = createDocumentTool(
@@ -77,7 +74,7 @@ const readPdf = createDocumentTool(
       .exactOptional()
       .describe('e.g. 2-4,7'),
   }),
-  ({ file: _, ...asked }) => ({ kind: 'pdf', ...asked }),
+  ({ pages }) => ({ kind: 'pdf', pages }),
 );
 
 const readDocx = createDocumentTool(
@@ -98,7 +95,7 @@ const readZip = createDocumentTool(
   'read_zip',
   'Lists the members of a ZIP archive, or reads one.',
   z.strictObject({ file, entry: z.string().min(1).exactOptional().describe('in the archive') }),
-  ({ file: _, ...asked }) => ({ kind: 'zip', ...asked }),
+  ({ entry }) => ({ kind: 'zip', entry }),
 );
 
 /** The tools that read files of the task, by name. */

@@ -77,6 +77,7 @@ interface ChanceFacts {
   readonly probability: number;
   /** Probability of the most probable answer. */
   readonly most: number;
+  /** Parts of the question that the program does not use. */
   readonly unplaced: Unplaced;
 }
 
@@ -176,18 +177,14 @@ function collectWords(table: Table): ReadonlySet<string> {
   return words;
 }
 
-/** An answer to a question about a table, and its derivation. */
-export interface TableAnswer {
+/** An answer to a question about a table, its derivation, and the facts that its chance is computed from. */
+export interface TableAnswer extends ChanceFacts {
   /** The items of the answer, each once. */
   readonly items: readonly string[];
   /** Probability that the answer is right, from 0 to 1. */
   readonly chance: number;
   /** The most probable program that gives the answer, as `project(most(all)), order “Points”, project “Team”`. */
   readonly program: string;
-  /** Parts of the question that the program does not use. */
-  readonly unplaced: Unplaced;
-  /** Facts that the chance is computed from. */
-  readonly facts: ChanceFacts;
 }
 
 /**
@@ -245,10 +242,9 @@ export function rankAnswers(
   const most = answers[0]?.probability ?? 0;
   return answers
     .map(({ answer, probability, program }): TableAnswer => {
-      const unplaced = findUnplaced(asked, program, table, common);
-      const facts = { probability, most, unplaced };
+      const facts = { probability, most, unplaced: findUnplaced(asked, program, table, common) };
       const chance = computeChance(facts, calibration);
-      return { items: answer, chance, program: formatProgram(program, table), unplaced, facts };
+      return { ...facts, items: answer, chance, program: formatProgram(program, table) };
     })
     .sort((a, b) => b.chance - a.chance);
 }

@@ -14,7 +14,7 @@ export interface TableModel {
   readonly weights: Float32Array;
   /** Words too frequent in questions to identify a cell. */
   readonly common: ReadonlySet<string>;
-  /** Weights of the chance's factors, see `calibration.ts`. */
+  /** Weights of the chance's factors, see `answer-table.ts`. */
   readonly calibration: readonly number[];
 }
 

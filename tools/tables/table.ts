@@ -1,4 +1,4 @@
-import { type DateReading, parseDate, parseMonth } from './values/date.ts';
+import { parseDate, parseMonth } from './values/date.ts';
 import { parseDuration } from './values/duration.ts';
 import { splitWords, stemTableWord, toPlainText } from './words.ts';
 
@@ -16,7 +16,7 @@ interface Cell {
 }
 
 /** A date whose unknown parts are undefined. */
-type CellDate = Pick<DateReading, 'year' | 'month' | 'day'>;
+type CellDate = Pick<NonNullable<ReturnType<typeof parseDate>>, 'year' | 'month' | 'day'>;
 
 /** The type of most cells of a column. */
 export type ColumnType = 'number' | 'date' | 'text';

@@ -7,15 +7,19 @@ import { findReader, type ReaderName } from './readers.ts';
 /** A reading of a file. A plain value, so that it can be sent to a thread. */
 export type Reading =
   | { readonly kind: 'text' }
-  | { readonly kind: 'spreadsheet'; readonly sheet?: string; readonly maxRows?: number }
+  | {
+      readonly kind: 'spreadsheet';
+      readonly sheet?: string | undefined;
+      readonly maxRows?: number | undefined;
+    }
   /** All sheets as JSON, for programs. */
   | { readonly kind: 'cells' }
-  | { readonly kind: 'pdf'; readonly pages?: string }
+  | { readonly kind: 'pdf'; readonly pages?: string | undefined }
   | { readonly kind: 'docx' }
   | { readonly kind: 'pptx' }
   | { readonly kind: 'html' }
   | { readonly kind: 'epub' }
-  | { readonly kind: 'zip'; readonly entry?: string }
+  | { readonly kind: 'zip'; readonly entry?: string | undefined }
   /** The rows of a table of questions as JSON. */
   | { readonly kind: 'rows' };
 
@@ -29,7 +33,11 @@ export async function perform(reading: Reading, file: LoadedFile): Promise<DataT
     case 'text':
       return { text: (await import('../text-report.ts')).reportText(file) };
     case 'spreadsheet':
-      return (await import('../tables/spreadsheet-report.ts')).reportSpreadsheet(file, reading);
+      return (await import('../tables/spreadsheet-report.ts')).reportSpreadsheet(
+        file,
+        reading.sheet,
+        reading.maxRows,
+      );
     case 'cells':
       return { text: await (await import('../tables/spreadsheet-report.ts')).exportSheetCells(file) };
     case 'pdf':

@@ -32,7 +32,8 @@ const MAX_NOTES = 200;
  */
 export async function reportSpreadsheet(
   file: LoadedFile,
-  { sheet: wanted, maxRows = DEFAULT_ROWS }: { readonly sheet?: string; readonly maxRows?: number },
+  wanted: string | undefined,
+  maxRows = DEFAULT_ROWS,
 ): Promise<DataToolReply> {
   const all = await readSheets(file);
   const sheets = wanted === undefined ? all : [findSheet(file, all, wanted)];

@@ -1,11 +1,10 @@
 import type { CellValue } from './value.ts';
 
-/** Orders of a date's three numbers; d, m and y are day, month and year. */
-const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const;
-export type DateOrder = (typeof DATE_ORDERS)[number];
+/** Orders of a date's day and month, before its year. */
+export type DateOrder = 'dmy' | 'mdy';
 
 /** A date read from a text; its unknown parts are undefined. */
-export interface DateReading {
+interface DateReading {
   readonly year: number | undefined;
   readonly month: number | undefined;
   readonly day: number | undefined;
@@ -67,7 +66,6 @@ type Groups = Readonly<Record<string, string | undefined>>;
 
 function readOrdered(groups: Groups, order: DateOrder | undefined): DateReading | undefined {
   const { first, second_number: second, year } = groups;
-  if (order === 'ymd') return checkDate(first, second, year, groups);
   const dayFirst = checkDate(year, second, first, groups);
   const monthFirst = checkDate(year, first, second, groups);
   if (order !== undefined) return (order === 'dmy' ? dayFirst : monthFirst) ?? dayFirst ?? monthFirst;
