@@ -92,30 +92,43 @@ export function listVerdicts({ outcomes }: RelayResults): Verdict[] {
   const fewer = readFigures(matchKind('one fewer'), 'thousands');
   const afterCut = readFigures(matchKind('stuck'), 'thousands_after_cut');
   return [
-    judgeAtMinimum('rate of a run against its flood, N=4, 512 B', ratios(FOUR, 'run', 'flood'), [0.5, 0.6]),
+    judge(
+      'rate of a run against its flood, N=4, 512 B',
+      'at least',
+      ratios(FOUR, 'run', 'flood'),
+      [0.5, 0.6],
+    ),
     ...[...AGAINST, ...large].map(([what, where, other, limits, figure]) => {
       const values = ratios(where, 'flood', other, figure);
       const ofC = other === 'C relay' ? [] : ratios(where, 'C relay', other, figure);
-      return (figure === undefined ? judgeAtMinimum : judgeAtMaximum)(what, values, limits, { ofC });
+      return judge(what, figure === undefined ? 'at least' : 'at most', values, limits, { ofC });
     }),
     ...PEERS.map((peer) =>
-      judgeAtMinimum(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, worst(peer), [1, 1]),
+      judge(`rate against ${peer}, the worst of all N and sizes to 64 KiB`, 'at least', worst(peer), [1, 1]),
     ),
     ...[...new Set(loads.map(({ agents }) => agents))].map((agents) =>
-      judgeAtMaximum(`peak RSS, N=${agents}, the highest of all sizes`, peaks(agents), [80, 80], {
+      judge(`peak RSS, N=${agents}, the highest of all sizes`, 'at most', peaks(agents), [80, 80], {
         unit: 'MB',
       }),
     ),
-    judgeAtMaximum('peak RSS, one never reads', readFigures(matchKind('stuck'), 'hub_peak_mb'), [100, 100], {
-      unit: 'MB',
-    }),
-    judgeAtMinimum(
+    judge(
+      'peak RSS, one never reads',
+      'at most',
+      readFigures(matchKind('stuck'), 'hub_peak_mb'),
+      [100, 100],
+      {
+        unit: 'MB',
+      },
+    ),
+    judge(
       'rate 0.5 s after a stuck one is cut off, against N−1',
+      'at least',
       afterCut.map((thousands, i) => thousands / (fewer[i] ?? Number.NaN)),
       [0.8, 0.8],
     ),
-    judgeAtMinimum(
+    judge(
       'null test: the flood against itself, N=4, 512 B',
+      'at least',
       ratios(FOUR, 'flood', 'flood again'),
       [0.85, 0.95],
     ),
@@ -127,41 +140,17 @@ interface More {
   readonly unit?: Verdict['unit'];
 }
 
-function judgeAtMinimum(
+function judge(
   what: string,
-  values: readonly number[],
-  limits: FloorAndAim,
-  more: More = {},
-): Verdict {
-  return {
-    ...judgeFloorAndAim(values, limits, (value, limit) => value >= limit, more),
-    what,
-    bound: 'at least',
-  };
-}
-
-function judgeAtMaximum(
-  what: string,
-  values: readonly number[],
-  limits: FloorAndAim,
-  more: More = {},
-): Verdict {
-  return {
-    ...judgeFloorAndAim(values, limits, (value, limit) => value <= limit, more),
-    what,
-    bound: 'at most',
-  };
-}
-
-function judgeFloorAndAim(
+  bound: Verdict['bound'],
   values: readonly number[],
   [floor, aim]: FloorAndAim,
-  holds: (value: number, limit: number) => boolean,
-  { ofC = [], unit = '' }: More,
-): Omit<Verdict, 'what' | 'bound'> {
+  { ofC = [], unit = '' }: More = {},
+): Verdict {
   const estimate = estimateMedian(values);
+  const holds = (value: number, limit: number) => (bound === 'at least' ? value >= limit : value <= limit);
   const verdict = estimate === undefined ? 'not measured' : nameVerdict(estimate, [floor, aim], holds);
-  return { estimate, ofC: estimateMedian(ofC), floor, aim, unit, verdict };
+  return { what, estimate, ofC: estimateMedian(ofC), bound, floor, aim, unit, verdict };
 }
 
 function nameVerdict(
