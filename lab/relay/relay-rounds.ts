@@ -1,7 +1,8 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
+import { Random } from '@gaia-mesh/core/system/random.ts';
 import { printError } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { ProgressBar } from '@gaia-mesh/evaluation/terminal/progress-bar.ts';
-import { type Estimate, estimateMedian, runInterleaved } from '../measure/rounds.ts';
+import { type Estimate, estimateMedian } from '../measure/rounds.ts';
 import { carryLoad } from './carry.ts';
 import { estimateSeconds, type Load, listLoads } from './loads.ts';
 import type { Figure, Sample } from './sample.ts';
@@ -22,7 +23,10 @@ export interface RelayResults {
   readonly outcomes: readonly RelayOutcome[];
 }
 
-/** Measures every load and target once per round, the targets of a load one after the other. */
+/** Seed of the order of the targets within a load. */
+const SEED = 1;
+
+/** Measures every load and target once per round, the targets of a load one after the other in random order. */
 export async function measureRelay(isQuick: boolean, rounds: number): Promise<RelayResults> {
   const targets = await listInstalledTargets();
   const loads = listLoads(isQuick, rounds);
@@ -40,23 +44,18 @@ export async function measureRelay(isQuick: boolean, rounds: number): Promise<Re
       .filter(({ name }) => load.targets.includes(name))
       .map((target) => ({ load, target, rounds: new Map<number, Sample>(), failures: [] as string[] })),
   );
+  const random = new Random(SEED);
   const most = Math.max(...loads.map((load) => load.rounds));
   for (let round = 0; round < most; round++) {
     for (const load of loads.filter((each) => round < each.rounds)) {
-      const own = outcomes
-        .filter((outcome) => outcome.load === load)
-        .map((outcome) => {
-          const measure = async () => {
-            try {
-              outcome.rounds.set(round, await carryLoad(outcome.target, load));
-            } catch (error) {
-              if (isOurs(outcome.target) || isInterruption(error)) throw error;
-              outcome.failures.push(String(error));
-            }
-          };
-          return [outcome.target.name, measure] as const;
-        });
-      await runInterleaved(Object.fromEntries(own), { rounds: 1, seed: round + 1 });
+      for (const outcome of random.shuffle(outcomes.filter((each) => each.load === load))) {
+        try {
+          outcome.rounds.set(round, await carryLoad(outcome.target, load));
+        } catch (error) {
+          if (isOurs(outcome.target) || isInterruption(error)) throw error;
+          outcome.failures.push(String(error));
+        }
+      }
       bar.advance(load.name);
     }
   }
