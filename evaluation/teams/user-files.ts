@@ -192,9 +192,16 @@ function loadExports(file: string): Record<string, unknown> {
   try {
     return loadFile(file);
   } catch (error) {
-    throw new MeshError('config', `${file} cannot be loaded: ${toErrorMessage(error)}`, { cause: error });
+    const isReadAsCommonJs = error instanceof SyntaxError && MODULE_SYNTAX.test(error.message);
+    const remedy = isReadAsCommonJs ? '; set "type": "module" in its package.json, or name it .mts' : '';
+    throw new MeshError('config', `${file} cannot be loaded: ${toErrorMessage(error)}${remedy}`, {
+      cause: error,
+    });
   }
 }
+
+/** Matches what Node says of a module's syntax in a package of CommonJS, which `npm init` makes. */
+const MODULE_SYNTAX = /import statement outside a module|Unexpected token 'export'/;
 
 /** Resolves imports of `gaia-mesh` in a user's file to this installation, wherever the file is. */
 function importOurselves(): void {

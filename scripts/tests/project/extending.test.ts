@@ -129,6 +129,19 @@ describe('adapter, tool and engine in files of the user’s', () => {
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
   });
+
+  test('say how to be loaded in a package that `npm init` made', async () => {
+    const packageFolder = temporaryFolder();
+    writeFileSync(path.join(packageFolder, 'package.json'), '{ "type": "commonjs" }');
+    for (const line of ["import { Buffer } from 'node:buffer';", 'export default {};']) {
+      writeFileSync(path.join(packageFolder, 'mine.ts'), line);
+      const { code, stderr } = await runCli(['bench', '--adapter', './mine.ts'], { cwd: packageFolder });
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('set "type": "module" in its package.json'),
+      ]);
+    }
+  });
 });
 
 test('the guide’s data tool and roles work together as it says', async () => {
