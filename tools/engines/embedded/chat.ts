@@ -13,10 +13,9 @@ import { proposeTriples } from '@gaia-mesh/reader/triple.ts';
 import { cleanAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { answerTextTables, blankTables } from '../../tables/text-tables.ts';
 import type { parseEmbeddedSettings } from '../engine-settings.ts';
-import { type Call, type Matter, openFiles, parseConversation } from './open-files.ts';
+import { type Call, type Inbound, type Matter, readConversation } from './open-files.ts';
 import { findCalculation } from './worded-arithmetic.ts';
 
-type InboundConversation = ReturnType<typeof parseConversation>;
 type EmbeddedSettings = ReturnType<typeof parseEmbeddedSettings>;
 
 const MAX_MARK = 10;
@@ -37,8 +36,8 @@ export function judgeAnswer(
   const parts = ['question', 'file', 'document'].map((name) => {
     return { kind: 'peer' as const, name, text: variables[name] ?? '' };
   });
-  const inbound = parseConversation({ messages: [{ role: 'user', content: '', parts }] });
-  const { matters } = openFiles(inbound);
+  const inbound = readConversation({ messages: [{ role: 'user', content: '', parts }] });
+  const { matters } = inbound;
   if (matters.length === 0) return undefined;
   const { candidates } = findCandidates(matters, inbound, { ...settings, threshold: 0 });
   const own = candidates.find((one) => (cleanAnswer(one.answer) ?? one.answer) === answer);
@@ -65,7 +64,7 @@ class Draws {
   }
 
   /** Returns random numbers for the next reply. */
-  next(inbound: InboundConversation, role: string): Random {
+  next(inbound: Inbound, role: string): Random {
     const { question, files, document, found, concluded, doubted, results } = inbound;
     const read = [question, files, document, found, concluded, [...doubted], results.map(({ text }) => text)];
     const key = createHash('sha256')
@@ -139,7 +138,7 @@ function solveArithmetic({
   question,
   tools,
   results,
-}: InboundConversation): { readonly call: Call } | Candidates | undefined {
+}: Inbound): { readonly call: Call } | Candidates | undefined {
   if (!tools.some(({ name }) => name === TOOL)) return undefined;
   const found = findCalculation(question);
   if (found === undefined) return undefined;
@@ -158,8 +157,8 @@ function solveArithmetic({
 
 function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings, draws: Draws): ChatTurn {
   const { temperature, threshold } = settings;
-  const inbound = parseConversation(request);
-  const { matters, calls, lacking } = openFiles(inbound);
+  const inbound = readConversation(request);
+  const { matters, calls, lacking } = inbound;
   if (calls.length > 0) return buildCallTurn(calls, request);
   const known = inbound.found.map((text) => ({ form: 'text' as const, name: '', text }));
   const all = [...matters, ...known];
@@ -175,7 +174,7 @@ function takeTurn(request: ChatRequest, role: string, settings: EmbeddedSettings
 }
 
 /** Returns the conclusion of others if there is nothing to read. */
-function collectStated({ concluded }: InboundConversation): Candidates {
+function collectStated({ concluded }: Inbound): Candidates {
   if (concluded === undefined) return { candidates: [], why: 'there is no text to read' };
   return { candidates: [{ answer: '', chance: 1, evidence: concluded }], why: '' };
 }
@@ -233,7 +232,7 @@ const MAX_SHOWN = 8;
 /** Finds candidates: a program's one-line output, else the tables' answers, else those of the texts. */
 function findCandidates(
   matters: readonly Matter[],
-  { question, separator }: Pick<InboundConversation, 'question' | 'separator'>,
+  { question, separator }: Pick<Inbound, 'question' | 'separator'>,
   settings: Pick<EmbeddedSettings, 'threshold' | 'weights'>,
 ): Candidates {
   const [first] = matters;

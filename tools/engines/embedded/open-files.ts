@@ -7,8 +7,8 @@ import { stripFileLine } from '../../files/reading/reading.ts';
 import { findSeparator, stripForm } from '../../tables/answer-form.ts';
 import { parseMarkdownRows } from '../../tables/markdown-rows.ts';
 
-/** A conversation as the embedded engine reads it: the parts of prompts by their names, and the tools' replies. */
-interface InboundConversation {
+/** A conversation as the embedded engine reads it: the parts of prompts by their names, the tools' replies, and the files that are open. */
+export interface Inbound extends OpenFiles {
   /** Without instructions on the answer's form, and without notes in brackets after it. */
   readonly question: string;
   /** The separator between the items of an answer. */
@@ -38,8 +38,17 @@ interface ToolResult {
 /** Variables of prompts with the findings of others. */
 const FOUND: ReadonlySet<string> = new Set(['prior', 'facts', 'known']);
 
-/** @throws MeshError `engine` for pictures, which it cannot see */
-export function parseConversation({ messages, tools = [] }: ChatRequest): InboundConversation {
+/**
+ * Reads a conversation and opens its files.
+ *
+ * @throws MeshError `engine` for pictures, which it cannot see
+ */
+export function readConversation(request: ChatRequest): Inbound {
+  const inbound = parseConversation(request);
+  return { ...inbound, ...openFiles(inbound) };
+}
+
+function parseConversation({ messages, tools = [] }: ChatRequest): Omit<Inbound, keyof OpenFiles> {
   const said = new Map<string, string>();
   const add = (name: string, text: string) =>
     said.set(name, [said.get(name), text].filter(Boolean).join('\n'));
@@ -157,7 +166,7 @@ const RUNS = /\.(?:py|[cm]?[jt]s)$/i;
 const ANY_READER = 'read_file';
 
 /** Opens the files. A document that came with the question is its file's content, if that is a text or a table. */
-export function openFiles({ files, document, results, tools }: InboundConversation): OpenFiles {
+function openFiles({ files, document, results, tools }: Omit<Inbound, keyof OpenFiles>): OpenFiles {
   const matters: Matter[] = [];
   const calls: Call[] = [];
   let lacking: string | undefined;
