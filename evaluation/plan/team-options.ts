@@ -18,7 +18,7 @@ import { formatCommandLine } from '@gaia-mesh/core/system/shell-word.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import { type Network, parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
 import { checkSpec, loadAdapter } from '@gaia-mesh/protocols/registry.ts';
-import { checkServer, describeEngineNeeds, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, describeEngine, engineNames } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { parseA2aOptions, parseMcpOptions, readVariable } from '@gaia-mesh/tools/foreign/options.ts';
 import { checkToolOptions, describeToolNeeds, loadTool } from '@gaia-mesh/tools/registry.ts';
@@ -328,7 +328,7 @@ export function checkEngineOptions(
   engines: readonly ResolvedEngine[],
   who: string,
 ): void {
-  const served = engines.filter(({ engine }) => describeEngineNeeds(engine).network);
+  const served = engines.filter(({ engine }) => describeEngine(engine).network);
   const isReached: Partial<Record<keyof TeamOptions, boolean>> = {
     model: served.some(({ model }) => model !== undefined),
     host: served.some(({ host }) => host !== undefined),
@@ -338,14 +338,14 @@ export function checkEngineOptions(
   for (const key of ['model', 'host', 'baseUrl', ...engineShorthands.keys()] as const) {
     const value = given[key];
     if (value === undefined || (isReached[key] ?? served.length > 0)) continue;
-    const others = engineNames.filter((name) => describeEngineNeeds(name).network).join(', ');
+    const others = engineNames.filter((name) => describeEngine(name).network).join(', ');
     throw new MeshError(
       'usage',
       `${toFlag(key)} ${String(value)} has no effect: ${who} thinks with the engine ${names}, which asks no model server with it; ` +
         `name one that does with --engine (${others})`,
     );
   }
-  const known = engines.map(({ engine }) => describeEngineNeeds(engine).options);
+  const known = engines.map(({ engine }) => describeEngine(engine).options);
   for (const option of given.engineOption ?? []) {
     const [name = ''] = option.split('=', 1);
     if (known.some((list) => list === 'all' || list.includes(name))) continue;

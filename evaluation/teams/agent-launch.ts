@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { AgentLaunch, AgentPermissions, AgentSpec } from '@gaia-mesh/core/agent/spec.ts';
 import { resolveEngine, type Team, type TeamAgent } from '@gaia-mesh/core/contracts/team.ts';
 import type { FaultRequest } from '@gaia-mesh/core/run/run-faults.ts';
-import { describeEngineNeeds } from '@gaia-mesh/tools/engines/registry.ts';
+import { describeEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { describeToolNeeds } from '@gaia-mesh/tools/registry.ts';
 import { resolveStoreFile } from '../store/open-store.ts';
 import { listUserFiles, listUserReads } from './user-files.ts';
@@ -97,7 +97,7 @@ function buildPermissions(
   userReads: readonly string[],
 ): AgentPermissions {
   const needs = describeToolNeeds(tool, options);
-  const thinking = describeEngineNeeds(engine);
+  const thinking = describeEngine(engine);
   const isServer = store !== undefined && resolveStoreFile(store) === undefined;
   const fileFolder = files === undefined ? [] : [files + path.sep];
   const storeFolder = store === undefined ? [] : listStoreFolders(store);

@@ -16,7 +16,7 @@ import { count, formatTable } from '@gaia-mesh/evaluation/terminal/table.ts';
 import { ANSWER_FORMAT } from '@gaia-mesh/tools/answers/answer-format.ts';
 import { REPORT_FORMAT } from '@gaia-mesh/tools/answers/fact.ts';
 import { renderPrompt } from '@gaia-mesh/tools/engines/prompt.ts';
-import { checkServer, loadEngine, serverNames } from '@gaia-mesh/tools/engines/registry.ts';
+import { checkServer, describeEngine, engineNames, loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { allowKeyHost } from '@gaia-mesh/tools/engines/server-kind.ts';
 import { createPromptLoader, loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import type { Command } from 'commander';
@@ -263,9 +263,10 @@ async function tryPrompt(
   signal: AbortSignal,
 ): Promise<TriedFixture> {
   if (engine.chat === undefined || engine.tokenSource === 'embedded') {
+    const others = engineNames.filter((other) => describeEngine(other).network);
     throw new MeshError(
       'usage',
-      `the ${engine.name} engine has no model to try a prompt on: use --engine ${serverNames.join(' or ')}`,
+      `the ${engine.name} engine has no model to try a prompt on: use --engine ${others.join(' or ')}`,
     );
   }
   const forms = Object.entries(FORMS).filter(([variable]) => variables.includes(variable));

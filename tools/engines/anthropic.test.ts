@@ -2,7 +2,7 @@ import type { ChatMessage, EngineWork, Step } from '@gaia-mesh/core/contracts/en
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { EngineOptions } from './engine-options.ts';
-import { loadEngine, resolveEngineUrl } from './registry.ts';
+import { identifyModelSource, loadEngine } from './registry.ts';
 import { serve } from './testing/engine-under-test.ts';
 
 const step: Step = {
@@ -122,7 +122,7 @@ test('the model is Claude Sonnet 4.6 unless another is named, the temperature 0 
 test.each([
   ['https://api.anthropic.com/v1/', 'https://api.anthropic.com'],
   ['127.0.0.1:8', 'http://127.0.0.1:8'],
-])('the base URL %s is %s', (host, url) => {
-  expect(resolveEngineUrl('anthropic', { host, environment: {} })).toBe(url);
-  expect(resolveEngineUrl('anthropic', { environment: { ANTHROPIC_BASE_URL: host } })).toBe(url);
+])('the base URL %s is %s', async (host, url) => {
+  expect(await identifyModelSource('anthropic', { host, environment: {} })).toBe(url);
+  expect(await identifyModelSource('anthropic', { environment: { ANTHROPIC_BASE_URL: host } })).toBe(url);
 });

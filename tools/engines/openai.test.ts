@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ModelScript, ModelServer, ScriptedReply } from '../fixtures/model-server.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { checkServer, loadEngine, resolveEngineUrl } from './registry.ts';
+import { checkServer, identifyModelSource, loadEngine } from './registry.ts';
 import { serve } from './testing/engine-under-test.ts';
 
 function stepFor(reply: z.ZodType): Step {
@@ -188,9 +188,9 @@ test.each([
   ['127.0.0.1:8080/', 'http://127.0.0.1:8080/v1'],
   ['http://127.0.0.1:8080/v1/', 'http://127.0.0.1:8080/v1'],
   ['https://models.example/openai/deployments/x', 'https://models.example/openai/deployments/x'],
-])('the base URL %s is %s', (host, url) => {
-  expect(resolveEngineUrl('openai', { host, environment: {} })).toBe(url);
-  expect(resolveEngineUrl('openai', { environment: { OPENAI_BASE_URL: host } })).toBe(url);
+])('the base URL %s is %s', async (host, url) => {
+  expect(await identifyModelSource('openai', { host, environment: {} })).toBe(url);
+  expect(await identifyModelSource('openai', { environment: { OPENAI_BASE_URL: host } })).toBe(url);
 });
 
 describe('before a run', () => {

@@ -103,11 +103,8 @@ function isServer(row: ServerKind | LocalEngine): row is ServerKind {
 
 export const engineNames = engines.names;
 
-/** The engines that ask a model server. */
-export const serverNames: readonly string[] = engineNames.filter((name) => findServer(name) !== undefined);
-
 /** The variables in which users keep keys of model servers, and the shapes of such keys. */
-export const serverKeys = serverNames.flatMap((name) => {
+export const serverKeys = engineNames.flatMap((name) => {
   const server = findServer(name);
   return server?.key === undefined || server.loadLauncher !== undefined ? [] : [server.key];
 });
@@ -131,45 +128,34 @@ function findServer(name: string): ServerKind | undefined {
   return row !== undefined && isServer(row) ? row : undefined;
 }
 
-/** Describes an engine in a line, with the variables of its server; empty for users' own engines. */
-export function describeEngine(name: string): string {
-  const row = findRow(name);
-  if (row === undefined || !isServer(row) || row.loadLauncher !== undefined) return row?.summary ?? '';
-  const { summary, urlVariable, key } = row;
-  return `${summary} (--host, ${urlVariable}${key === undefined ? '' : `; ${key.variable}`})`;
+interface EngineFacts {
+  /** The engine in a line, with the variables of its server; empty for users' own engines. */
+  readonly summary: string;
+  /** True if an agent's process needs the network for it. */
+  readonly network: boolean;
+  /** The variables that an agent's process needs for it. */
+  readonly environment: readonly string[] | 'all';
+  /** The options that it takes. */
+  readonly options: readonly string[] | 'all';
 }
 
-/**
- * Returns the permissions of an agent's process that uses an engine, and the options that it takes; those of a user's
- * engine are not known, and options of models go to their server.
- */
-export function describeEngineNeeds(name: string): {
-  network: boolean;
-  environment: readonly string[] | 'all';
-  options: readonly string[] | 'all';
-} {
+/** Describes an engine. The needs of a user's own engine are not known, and options of models go to their server. */
+export function describeEngine(name: string): EngineFacts {
   const row = findRow(name);
-  if (row === undefined) return { network: true, environment: 'all', options: 'all' };
-  if (!isServer(row)) return { network: false, environment: [], options: row.options };
-  const { urlVariable, key } = row;
-  const environment = key === undefined ? [urlVariable] : [key.variable, urlVariable, KEY_HOSTS];
-  return { network: true, environment, options: 'all' };
+  if (row === undefined) return { summary: '', network: true, environment: 'all', options: 'all' };
+  const { summary } = row;
+  if (!isServer(row)) return { summary, network: false, environment: [], options: row.options };
+  const { urlVariable, key, loadLauncher } = row;
+  const variables = `--host, ${urlVariable}${key === undefined ? '' : `; ${key.variable}`}`;
+  return {
+    summary: loadLauncher === undefined ? `${summary} (${variables})` : summary,
+    network: true,
+    environment: key === undefined ? [urlVariable] : [key.variable, urlVariable, KEY_HOSTS],
+    options: 'all',
+  };
 }
 
 type Place = Pick<EngineOptions, 'host' | 'environment'>;
-
-/**
- * Returns the URL of an engine's server; undefined if it has none.
- *
- * @throws MeshError `usage`, `config`
- */
-export function resolveEngineUrl(
-  name: string,
-  { host, environment = process.env }: Place,
-): string | undefined {
-  const server = findServer(name);
-  return server === undefined ? undefined : resolveServerUrl(server, host, environment);
-}
 
 /**
  * Checks that the servers of an engine have valid URLs, and the keys that they ask for and may get, so that a missing one is reported
@@ -222,13 +208,21 @@ async function startOwnServer(
     await startEngineServer(name, options);
 }
 
-/** Returns what an engine's answers depend on besides the name of its model: the URL of its server, or the model's file. */
+/**
+ * Returns what an engine's answers depend on besides the name of its model: the URL of its server, or the model's file.
+ *
+ * @throws MeshError `usage`, `config` for a URL that cannot be used
+ */
 export async function identifyModelSource(
   name: string,
-  { host, model }: Pick<EngineOptions, 'host' | 'model'>,
+  { host, model, environment = process.env }: Place & Pick<EngineOptions, 'model'>,
 ): Promise<string | undefined> {
-  const launcher = await findServer(name)?.loadLauncher?.();
-  return launcher === undefined ? resolveEngineUrl(name, { host }) : launcher.identifyModel(model ?? '');
+  const server = findServer(name);
+  if (server === undefined) return undefined;
+  const launcher = await server.loadLauncher?.();
+  return launcher === undefined
+    ? resolveServerUrl(server, host, environment)
+    : launcher.identifyModel(model ?? '');
 }
 
 /**

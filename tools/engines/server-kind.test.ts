@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { checkServer, resolveEngineUrl } from './registry.ts';
+import { checkServer, identifyModelSource } from './registry.ts';
 
 const resolveOllamaUrl = (host: string | undefined, environment: Record<string, string> = {}) =>
-  resolveEngineUrl('ollama', { host, environment });
+  identifyModelSource('ollama', { host, environment });
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:11434'],
@@ -11,17 +11,17 @@ test.each([
   ['0.0.0.0', 'http://127.0.0.1:11434'],
   ['[::1]:8', 'http://[::1]:8'],
   ['https://models.example/ollama/', 'https://models.example/ollama'],
-])('the host %s is %s', (host, url) => {
-  expect(resolveOllamaUrl(host, {})).toBe(url);
-  expect(resolveOllamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
+])('the host %s is %s', async (host, url) => {
+  expect(await resolveOllamaUrl(host, {})).toBe(url);
+  expect(await resolveOllamaUrl(undefined, { OLLAMA_HOST: host })).toBe(url);
 });
 
-test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', (host) => {
-  expect(() => resolveOllamaUrl(host, {})).toThrow(expect.objectContaining({ code: 'usage' }));
+test.each(['', 'ftp://localhost', 'http://', 'a b'])('%j is no host', async (host) => {
+  await expect(resolveOllamaUrl(host, {})).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('a host with a password is refused without repeating it', () => {
-  expect(() => resolveOllamaUrl('http://me:hush@localhost', {})).toThrow(/^(?!.*hush).*password/);
+test('a host with a password is refused without repeating it', async () => {
+  await expect(resolveOllamaUrl('http://me:hush@localhost', {})).rejects.toThrow(/^(?!.*hush).*password/);
 });
 
 const KEYS = { OPENAI_API_KEY: 'sk-canary', ANTHROPIC_API_KEY: 'sk-ant-canary' };

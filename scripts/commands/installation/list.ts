@@ -30,7 +30,7 @@ const COLUMNS = 100;
 const lists: Readonly<Record<string, () => Promise<Item[]>>> = {
   adapters: async () => adapterNames.map((name) => ({ name, description: describeAdapter(name) })),
   layers: async () => layerNames.map((name) => ({ name, description: findStage(name) })),
-  engines: async () => engineNames.map((name) => ({ name, description: describeEngine(name) })),
+  engines: async () => engineNames.map((name) => ({ name, description: describeEngine(name).summary })),
   scorers: async () =>
     scorerNames.map((name) => ({ name, description: findScorer(name).measures.join(', ') })),
   tools: () => Promise.all(toolNames.map(async (name) => toToolItem(await loadTool(name)))),

@@ -20,10 +20,10 @@ import {
 import type { Pace } from '../../http/service.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { Permits } from '../permits.ts';
-import { loadEngine, resolveEngineUrl, serverKeys, serverNames } from '../registry.ts';
+import { describeEngine, engineNames, loadEngine, serverKeys } from '../registry.ts';
 
 /** The engines that use a model server; all of them keep the same contract. The process of `llama` speaks the format of `openai`. */
-export const MODEL_ENGINES = serverNames.filter((name) => name !== 'llama');
+export const MODEL_ENGINES = engineNames.filter((name) => describeEngine(name).network && name !== 'llama');
 
 export const PROMPT = 'For people.\n\n## system\n\nBe brief.\n\n## user\n\nAsk: {{question}}\n';
 export const KEY = 'sk-secret-0123456789';
@@ -131,7 +131,7 @@ export function underTest(name: string) {
   }
 
   /** Returns the server's URL as it stands in messages. */
-  const urlOf = ({ url }: ModelServer) => resolveEngineUrl(name, { host: url, environment: {} }) ?? url;
+  const urlOf = ({ url }: ModelServer) => (name === 'openai' ? `${url}/v1` : url);
 
   return { engineAt, performAt, chatAt, chatOf, urlOf };
 }
