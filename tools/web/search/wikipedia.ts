@@ -27,21 +27,13 @@ const searchSchema = z.object({
 
 const pageSchema = z.object({
   title: z.string(),
-  missing: z.union([z.literal(''), z.boolean()]).optional(),
+  missing: z.boolean().default(false),
   extract: z.string().default(''),
   pageprops: z.object({ disambiguation: z.string().optional() }).optional(),
   links: z.array(z.object({ title: z.string() })).default([]),
 });
 
-// Pages are keyed by id in version 1 of the format and a list in version 2.
-const pagesSchema = z.object({
-  query: z.object({
-    pages: z.union([
-      z.array(pageSchema),
-      z.record(z.string(), pageSchema).transform((pages) => Object.values(pages)),
-    ]),
-  }),
-});
+const pagesSchema = z.object({ query: z.object({ pages: z.array(pageSchema) }) });
 
 /** Errors come with status 200. */
 const errorSchema = z.object({ error: z.object({ code: z.string(), info: z.string() }) });
@@ -59,7 +51,7 @@ export const wikipedia: DataTool<z.infer<typeof input>> = {
     );
     const title = (exact ?? search[0])?.title;
     const page = title === undefined ? undefined : await wiki.page(title);
-    if (page === undefined || isMissing(page)) {
+    if (page === undefined || page.missing) {
       return {
         text: `not found: the ${language} Wikipedia has no article for ${JSON.stringify(query)}`,
         data: { found: false },
@@ -85,8 +77,6 @@ export const wikipedia: DataTool<z.infer<typeof input>> = {
     return { text, data: { found: true, title: page.title, url } };
   },
 };
-
-const isMissing = ({ missing }: z.infer<typeof pageSchema>) => missing === '' || missing === true;
 
 /** The Wikipedia of one language. */
 class Wiki {
@@ -132,7 +122,7 @@ class Wiki {
         service: 'wikipedia',
         baseUrl: this.#base,
         path: '/w/api.php',
-        query: { action: 'query', ...query, format: 'json' },
+        query: { action: 'query', ...query, format: 'json', formatversion: 2 },
       },
       this.#place,
     );
