@@ -3,7 +3,7 @@ import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import { describe, expect, test } from 'vitest';
 import { describeToolNeeds } from '../registry.ts';
 import type { RoleWork } from '../roles/role-work.ts';
-import { isForeign, isUnseen } from './is-foreign.ts';
+import { isForeign, isUnseen } from './foreign.ts';
 import { OfferedTools } from './offered.ts';
 import { parseA2aOptions, parseMcpOptions, readVariable } from './options.ts';
 

@@ -1,6 +1,16 @@
 import { isJsonObject, type JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import * as z from 'zod';
 
+/** Returns true if a tool passes calls on to a foreign peer, which lists its own tools. */
+export function isForeign(tool: string): boolean {
+  return tool === 'mcp' || tool === 'a2a';
+}
+
+/** Returns true if calls of the tool may use models unseen by this process, unless the user ruled it out. */
+export function isUnseen(tool: string, options: JsonObject = {}): boolean {
+  return isForeign(tool) && options.asks_models !== false;
+}
+
 /** The reply to a request that names no tool. */
 export const offerSchema = z.strictObject({
   /** Tools with their whole schemas. */

@@ -2,8 +2,7 @@ import type { ToolDefinition } from '@gaia-mesh/core/contracts/engine.ts';
 import type { JsonObject } from '@gaia-mesh/core/contracts/packet.ts';
 import type { Partner } from '@gaia-mesh/core/contracts/tool.ts';
 import type { RoleWork } from '../roles/role-work.ts';
-import { offerSchema } from './foreign.ts';
-import { isForeign } from './is-foreign.ts';
+import { isForeign, offerSchema } from './foreign.ts';
 
 /** A model's call, translated for the agent that has the tool. */
 interface ForeignTarget {

@@ -12,7 +12,7 @@ import type { RunObserver } from '@gaia-mesh/core/run/run-options.ts';
 import { loadEngine } from '@gaia-mesh/tools/engines/registry.ts';
 import { readAnyText } from '@gaia-mesh/tools/files/read-confined.ts';
 import { describeContent } from '@gaia-mesh/tools/files/reading/readers.ts';
-import { isUnseen } from '@gaia-mesh/tools/foreign/is-foreign.ts';
+import { isUnseen } from '@gaia-mesh/tools/foreign/foreign.ts';
 import { loadPrompt } from '@gaia-mesh/tools/prompts.ts';
 import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.ts';
 import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
