@@ -1,4 +1,4 @@
-import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/levels.ts';
+import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/nested-samples.ts';
 import { count, formatDecimals, formatNetwork, formatPoints, toOneLine } from '../terminal/table.ts';
 import type {
   AdaptersComparison,

@@ -2,7 +2,7 @@ import os from 'node:os';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { type MachineState, watchMachine } from '@gaia-mesh/core/system/process/machine-state.ts';
 import type { Random } from '@gaia-mesh/core/system/random.ts';
-import { MIN_INVOCATIONS } from '../statistics/levels.ts';
+import { MIN_INVOCATIONS } from '../statistics/nested-samples.ts';
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
 import { listBudgetWarnings, listMachineWarnings, readOthersMs } from './machine-warnings.ts';
 

@@ -1,6 +1,9 @@
 import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
-import { judgeComparisons } from '../statistics/level-verdicts.ts';
-import { compareNestedSamples } from '../statistics/levels.ts';
+import {
+  compareNestedSamples,
+  type JudgedComparison,
+  judgeComparisons,
+} from '../statistics/nested-samples.ts';
 import { COMPARISON_VERSION, type ComparedArm, type Metric, type Samples } from './comparison-file.ts';
 import type { MeasuredArms } from './experiment.ts';
 
@@ -14,9 +17,6 @@ const FEWEST_ROUNDS: Readonly<Record<Metric, number | undefined>> = {
 
 /** Figures of an arm by itself; the comparison with the baseline follows when all arms are known. */
 type ArmFigures = Pick<ComparedArm, 'name' | 'invocations' | 'wire_bytes' | 'samples_us'>;
-
-/** Values that are stored as measured: ∞ becomes null in JSON. */
-type Judged = ReturnType<typeof judgeComparisons>[number];
 
 /**
  * Compares each arm of an experiment with the baseline, which is the first, and the baseline with itself.
@@ -64,14 +64,14 @@ export function judgeArms<Own extends ArmFigures>(
 
 /**
  * Judges all arms in one metric together, and at last the baseline against itself. An arm whose metric was not measured, such as one that
- * did not keep up with the rate, has no verdict.
+ * did not keep up with the rate, has no verdict. Ends at ∞ become null in JSON.
  */
 function judgeMetric(
   metric: Metric,
   [baseline, ...others]: readonly [ArmFigures, ...ArmFigures[]],
   again: Samples,
   margin: number,
-): (Judged | null)[] {
+): (JudgedComparison | null)[] {
   const base = baseline.samples_us[metric];
   const compare = (own: Samples[Metric]) =>
     base.length === 0 || own.length === 0

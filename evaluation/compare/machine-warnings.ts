@@ -1,6 +1,6 @@
 import os from 'node:os';
 import { readLinuxFile } from '@gaia-mesh/core/system/platform.ts';
-import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/levels.ts';
+import { MIN_INVOCATIONS, MIN_ROUNDS } from '../statistics/nested-samples.ts';
 import { count, formatDecimals } from '../terminal/table.ts';
 
 /** The part of the machine's state that warnings are based on. */

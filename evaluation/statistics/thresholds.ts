@@ -1,5 +1,5 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
-import { isWithinNull } from './level-verdicts.ts';
+import { isWithinNull } from './nested-samples.ts';
 
 /** Figures that are the same in every run, so one run decides a condition. */
 const EXACT = ['bytes', 'header'] as const;

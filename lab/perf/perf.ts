@@ -7,7 +7,10 @@ import { TaskLog } from '@gaia-mesh/core/run/task-log.ts';
 import { defineTable, flag, option, wholeNumber } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { readTaskFile } from '@gaia-mesh/evaluation/questions/read-questions.ts';
 import { listShippedTasks, resolveTaskFolder } from '@gaia-mesh/evaluation/questions/task-source.ts';
-import { compareNestedSamples, type SampleComparison } from '@gaia-mesh/evaluation/statistics/levels.ts';
+import {
+  compareNestedSamples,
+  type SampleComparison,
+} from '@gaia-mesh/evaluation/statistics/nested-samples.ts';
 import { formatMarkdownTable } from '@gaia-mesh/evaluation/terminal/markdown-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { formatDecimals } from '@gaia-mesh/evaluation/terminal/table.ts';

@@ -5,7 +5,7 @@ import type { Recording } from '@gaia-mesh/core/recording/recording.ts';
 import { ReplayMesh, type Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import type { Network } from '@gaia-mesh/core/transports/network/network.ts';
 import { computeMedian, computePercentile } from '../../statistics/inference/quantile.ts';
-import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
+import { MIN_INVOCATIONS } from '../../statistics/nested-samples.ts';
 import { listUserFiles, listUserReads } from '../../teams/user-files.ts';
 import { type AdaptersComparison, parseComparison, type Samples } from '../comparison-file.ts';
 import { formatVerdicts } from '../comparison-text.ts';

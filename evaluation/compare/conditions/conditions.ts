@@ -1,7 +1,10 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { compareRatio } from '../../statistics/answers/paired-answers.ts';
-import { judgeComparisons } from '../../statistics/level-verdicts.ts';
-import { compareNestedSamples } from '../../statistics/levels.ts';
+import {
+  compareNestedSamples,
+  type JudgedComparison,
+  judgeComparisons,
+} from '../../statistics/nested-samples.ts';
 import { SAVED, type ThresholdFigures } from '../../statistics/thresholds.ts';
 import { formatNetwork } from '../../terminal/table.ts';
 import type {
@@ -23,7 +26,7 @@ interface SavedChange {
   readonly before: number;
   readonly now: number;
   /** The verdict on the times, or on the right answers of teams; null if either has none. */
-  readonly judged: ReturnType<typeof judgeComparisons>[number] | RightVerdict | null;
+  readonly judged: JudgedComparison | RightVerdict | null;
 }
 
 type Rounds = readonly (readonly number[])[];

@@ -1,5 +1,5 @@
 import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
-import { MIN_INVOCATIONS } from '../../statistics/levels.ts';
+import { MIN_INVOCATIONS } from '../../statistics/nested-samples.ts';
 import { count } from '../../terminal/table.ts';
 import type { ArmsPlan, Design, InvocationPlan } from '../experiment.ts';
 import { type Arm, toStackSettings } from './arms.ts';

@@ -1,12 +1,10 @@
 import { bisect } from '../inference/bisect.ts';
 import { adjustHolm } from '../inference/holm.ts';
+import { computeStudentQuantile, computeStudentTail } from '../inference/student.ts';
 import { computeClusteredInterval } from './clustered.ts';
 
-const DENSITY_AT_ZERO = 1 / Math.sqrt(2 * Math.PI);
-
-/** Beyond this `z` the series loses digits to cancellation, and the continued fraction has settled within its 60 terms. */
-const TAIL = 3;
-const FRACTION_TERMS = 60;
+/** Degrees of freedom of the normal distribution. */
+const NORMAL = Infinity;
 
 /** Results of a baseline and another team on the same questions, each tried as often by both. */
 export interface PairedAttempts {
@@ -44,7 +42,7 @@ interface JudgedAnswers {
  */
 export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.05): JudgedAnswers[] {
   const tested = comparisons.map((pair) => {
-    const ofInterval = Math.min(1, 2 * computeNormalTail(findReachedZ(pair)));
+    const ofInterval = Math.min(1, 2 * computeStudentTail(findReachedZ(pair), NORMAL));
     return { ofInterval, p: Math.max(ofInterval, testSwaps(pair)) };
   });
   const pValues = tested.map(({ p }) => p);
@@ -54,7 +52,7 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
     const adjustedP = adjusted[index] ?? 1;
     const level = findHolmLevel(pValues, adjusted, index, alpha);
     const { ofInterval = 1, p = 1 } = tested[index] ?? {};
-    const z = computeNormalQuantile((level * ofInterval) / p / 2);
+    const z = computeStudentQuantile((level * ofInterval) / p / 2, NORMAL);
     const isCalled = adjustedP < alpha;
     const { difference, ...reached } = comparePaired(pair, z);
     // The correlation of very few questions may leave an interval without width.
@@ -64,8 +62,8 @@ export function judgeAnswers(comparisons: readonly PairedAttempts[], alpha = 0.0
     const error = (high - low) / (2 * z);
     const least = countFewestPairs(comparisons.length, alpha) / pair.questions.length;
     const detectable =
-      Math.max(computeNormalQuantile(strictest / 2) * error, least) +
-      computeNormalQuantile(1 - POWER) * error;
+      Math.max(computeStudentQuantile(strictest / 2, NORMAL) * error, least) +
+      computeStudentQuantile(1 - POWER, NORMAL) * error;
     return {
       questions: pair.questions.length,
       won: pair.questions.filter(({ baseline, other }) => other > baseline).length,
@@ -118,7 +116,7 @@ function findHolmLevel(
  */
 export function comparePaired(
   { questions, attempts }: PairedAttempts,
-  z = computeNormalQuantile(0.025),
+  z = computeStudentQuantile(0.025, NORMAL),
   /** Multiplies the baseline's accuracy: see {@link compareRatio}. */
   factor = 1,
 ): { readonly difference: number; readonly low: number; readonly high: number } {
@@ -216,7 +214,7 @@ export function testSwaps({ questions, attempts }: PairedAttempts): number {
   const found = Math.abs(units.reduce((sum, unit) => sum + unit, 0));
   if (total > MAX_UNITS) {
     const error = Math.sqrt(sizes.reduce((sum, size) => sum + size ** 2, 0));
-    return Math.min(1, 2 * computeNormalTail(found / error));
+    return Math.min(1, 2 * computeStudentTail(found / error, NORMAL));
   }
   // If sizes of the sum s favour the other, the difference is 2s - total.
   return Math.min(1, 2 * computeExactTail(sizes, (total - found) / 2));
@@ -255,36 +253,4 @@ function subtract({ baseline, other }: PairedAttempts['questions'][number]): num
 
 function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/**
- * Returns the probability that a standard normal variable exceeds `z`, accurate to 13 digits in both tails: near the middle by the series
- * of G. Marsaglia (2004, "Evaluating the normal distribution", Journal of Statistical Software 11:4), further out by Laplace's continued
- * fraction (Abramowitz and Stegun, 26.2.14).
- */
-export function computeNormalTail(z: number): number {
-  if (z < 0) return 1 - computeNormalTail(-z);
-  const density = DENSITY_AT_ZERO * Math.exp(-z * z * 0.5);
-  if (z > TAIL) {
-    let fraction = z;
-    for (let k = FRACTION_TERMS; k >= 1; k--) fraction = z + k / fraction;
-    return density / fraction;
-  }
-  let sum = 0;
-  let term = z;
-  for (let odd = 1; sum + term !== sum; odd += 2) {
-    sum += term;
-    term *= (z * z) / (odd + 2);
-  }
-  return 0.5 - density * sum;
-}
-
-/** Halvings of an interval of length 40, after which its ends are neighbouring numbers. */
-const NORMAL_HALVINGS = 60;
-
-/** Returns the `z` that a standard normal variable exceeds with a probability of `tail`, at most ½. */
-export function computeNormalQuantile(tail: number): number {
-  if (!(tail > 0 && tail <= 0.5)) throw new RangeError(`expected a tail from 0 to 0.5, got ${tail}`);
-  const [low, high] = bisect([0, 40], NORMAL_HALVINGS, (z) => computeNormalTail(z) > tail);
-  return (low + high) / 2;
 }

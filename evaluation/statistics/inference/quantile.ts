@@ -2,7 +2,7 @@
  * Returns the value that a fraction `p` of the sample lies below, interpolated between neighbours: definition 7 of R. Hyndman and Y. Fan
  * (1996, "Sample quantiles in statistical packages", The American Statistician 50:4), the default of R and NumPy.
  */
-export function computeQuantile(values: ArrayLike<number>, p: number): number {
+function computeQuantile(values: ArrayLike<number>, p: number): number {
   if (!(p >= 0 && p <= 1)) throw new RangeError(`expected a fraction from 0 to 1, got ${p}`);
   if (values.length === 0) throw new RangeError('expected at least one value, got none');
   const sorted = Float64Array.from(values).sort();

@@ -1,5 +1,4 @@
-import { type JudgedComparison, judgeComparisons } from '../level-verdicts.ts';
-import { compareNestedSamples } from '../levels.ts';
+import { compareNestedSamples, type JudgedComparison, judgeComparisons } from '../nested-samples.ts';
 
 /** Returns the verdict on one pair: `baseline[i][j]` and `other[i][j]` are the j-th round of the i-th invocation of each. */
 export function compareLevels(

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeComparisons } from './level-verdicts.ts';
-import { compareNestedSamples, MIN_INVOCATIONS } from './levels.ts';
+import { compareNestedSamples, judgeComparisons, MIN_INVOCATIONS } from './nested-samples.ts';
 import { compareLevels } from './testing/compare-levels.ts';
 
 /** Ratios within 1/1.05 to 1.05 count as equal. */
