@@ -1,5 +1,6 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
+import { binomialBound } from '@gaia-mesh/core/testing/binomial.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ArmsPlan, Experiment, type InvocationPlan } from './experiment.ts';
 
@@ -10,8 +11,11 @@ interface Played {
 interface Simulated extends Partial<Pick<ArmsPlan<Played>, 'together' | 'firstMs'>> {
   /** Plays a round of an arm; `round` counts from 0 in each invocation. */
   readonly play: (arm: string, plan: InvocationPlan, round: number) => Promise<void>;
+  /** The arms; the first is the baseline. */
+  readonly names?: readonly [string, ...string[]];
   readonly invocations?: number;
   readonly budgetMs?: number;
+  readonly seed?: number;
 }
 
 // Time passes only while this process has its turn: on a busy machine, a round that takes no time fits in any case.
@@ -28,8 +32,16 @@ const hang = (_arm: string, { signal }: InvocationPlan): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason));
   });
 
-async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs = 60_000 }: Simulated) {
-  const seen = { alive: 0, mostAlive: 0, notes: [] as string[], measured: 0 };
+async function run({
+  play,
+  names: [baseline, ...others] = ['a', 'b', 'c'],
+  together = 1,
+  firstMs = 0,
+  invocations = 3,
+  budgetMs = 60_000,
+  seed = 1,
+}: Simulated) {
+  const seen = { alive: 0, mostAlive: 0, notes: [] as string[], blocks: [] as string[][] };
   const createArm = (name: string): ArmsPlan<Played>['arms'][number] => ({
     name,
     open: async (plan) => {
@@ -51,17 +63,17 @@ async function run({ play, together = 1, firstMs = 0, invocations = 3, budgetMs 
     },
   });
   const plan: ArmsPlan<Played> = {
-    arms: [createArm('a'), createArm('b'), createArm('c')],
+    arms: [createArm(baseline), ...others.map(createArm)],
     design: { invocations, rounds: 2, budgetMs },
     together,
     firstMs,
     planBlock: async () => 0,
   };
   const measured = await new Experiment(plan, {
-    random: new Random(1),
+    random: new Random(seed),
     onProgress: () => undefined,
     onBlock: (own) => {
-      seen.measured += own.length;
+      seen.blocks.push(own.map(({ arm, isNull }) => `${arm}${isNull ? ' again' : ''}`));
     },
     onNote: (note) => seen.notes.push(note),
     signal: new AbortController().signal,
@@ -77,8 +89,10 @@ test('plays every arm once a block and the baseline twice, as many together as m
     const { counts, nullArm, stopped, seen } = await run({ play: async () => undefined, together });
     expect(counts).toEqual({ a: [2, 2, 2], b: [2, 2, 2], c: [2, 2, 2] });
     expect({ nulls: nullArm.length, stopped, ...seen }).toMatchObject({
-      ...{ nulls: 3, stopped: 'invocations', alive: 0, mostAlive: together, measured: 12 },
+      ...{ nulls: 3, stopped: 'invocations', alive: 0, mostAlive: together },
     });
+    for (const block of seen.blocks) expect(block.toSorted()).toEqual(['a', 'a again', 'b', 'c']);
+    expect(seen.blocks).toHaveLength(3);
   }
 });
 
@@ -119,4 +133,32 @@ test('plays a lost connection again, three times at most, and names the arm that
   expect(counts).toEqual({ a: [2, 2, 2], b: [2, 2, 2] });
   expect({ failed, lost }).toEqual({ failed: ['c: no answer'], lost: 4 });
   expect(seen.notes).toContain('an invocation was lost and is played again: the server ended');
+});
+
+const atOnce: Simulated['play'] = async () => undefined;
+
+test('draws the same blocks for the same seed, and others for another', async () => {
+  const draw = async (seed: number) => (await run({ play: atOnce, invocations: 10, seed })).seen.blocks;
+  expect(await draw(7)).toEqual(await draw(7));
+  expect(await draw(7)).not.toEqual(await draw(8));
+});
+
+test('puts every run, the null run too, at every place equally often', async () => {
+  const [seed, invocations] = [9, 2000];
+  const { seen } = await run({ play: atOnce, together: 4, invocations, seed });
+  const counts = new Map<string, number>();
+  for (const block of seen.blocks)
+    for (const [place, own] of block.entries())
+      counts.set(`${own} at ${place}`, (counts.get(`${own} at ${place}`) ?? 0) + 1);
+  expect(counts.size).toBe(16);
+  const { low, high } = binomialBound(invocations, 1 / 4, 1e-4);
+  for (const [key, count] of counts) {
+    expect(count, `${key}, seed ${seed}`).toBeGreaterThanOrEqual(low);
+    expect(count, `${key}, seed ${seed}`).toBeLessThanOrEqual(high);
+  }
+});
+
+test('compares a baseline that is alone with itself', async () => {
+  const { seen } = await run({ play: atOnce, names: ['a'], invocations: 1 });
+  expect(seen.blocks.map((block) => block.toSorted())).toEqual([['a', 'a again']]);
 });

@@ -6,13 +6,6 @@ import { MIN_INVOCATIONS } from '../statistics/nested-samples.ts';
 import { formatDecimals, toOneLine } from '../terminal/table.ts';
 import { listBudgetWarnings, listMachineWarnings, readOthersMs } from './machine-warnings.ts';
 
-/** One run of one arm within a round. */
-interface Turn {
-  arm: string;
-  /** True for the second run of the baseline in this round; the null comparison compares it with the first. */
-  isNull: boolean;
-}
-
 /** The size of a measurement: fresh processes of each arm, and samples of each. */
 export interface Design {
   readonly invocations: number;
@@ -111,6 +104,7 @@ const MAX_TRIES = 3;
 
 interface Slot<Result> {
   readonly arm: Arm<Result>;
+  /** True for the second run of the baseline in a block; the null comparison compares it with the first. */
   readonly isNull: boolean;
 }
 
@@ -218,12 +212,8 @@ export class Experiment<Result extends WithRounds> {
 
   /** Plays one invocation of every arm; returns undefined if the budget ended before each had a round. */
   async #playBlock(block: number): Promise<MeasuredInvocation<Result>[] | undefined> {
-    const { arms, together } = this.#plan;
-    const { random } = this.#context;
-    const slots = drawRound([...this.#arms.keys()], arms[0].name, random).flatMap(({ arm: name, isNull }) => {
-      const arm = this.#arms.get(name);
-      return arm === undefined ? [] : [{ arm, isNull }];
-    });
+    const { together } = this.#plan;
+    const slots = this.#drawSlots();
     const played: MeasuredInvocation<Result>[] = [];
     for (let begin = 0; begin < slots.length; begin += together) {
       const group = slots.slice(begin, begin + together);
@@ -233,6 +223,17 @@ export class Experiment<Result extends WithRounds> {
       played.push(...own);
     }
     return trimRounds(played.filter(({ arm }) => this.#arms.has(arm)));
+  }
+
+  /**
+   * Draws the order of a block: each arm once, the baseline twice. Arms that run close together meet the same machine, and a random position
+   * in each block keeps warm caches and rising clock rates from favouring one of them. Which of the two baseline runs is the null run is
+   * random, too: if it were always the later one, anything that grows within a block would look like noise.
+   */
+  #drawSlots(): Slot<Result>[] {
+    const [baseline] = this.#plan.arms;
+    const arms = [...this.#arms.values()].map((arm) => ({ arm, isNull: false }));
+    return this.#context.random.shuffle([...arms, { arm: baseline, isNull: true }]);
   }
 
   /** Plays a group until it is measured, without the arms that fail; returns undefined if its time is over. */
@@ -370,16 +371,4 @@ function trimRounds<Result extends WithRounds>(
   return measured.map((each) => {
     return { ...each, result: { ...each.result, rounds: each.result.rounds.slice(0, fewest) } };
   });
-}
-
-/**
- * Returns the runs of one round in random order: each arm once, the baseline twice. Arms that run close together meet the same machine, and
- * a random position in each round keeps warm caches and rising clock rates from favouring one of them. Which of the two baseline runs is the null run is random, too: if it were always the later one,
- * anything that grows within a round would look like noise.
- *
- * A run should start its own processes and connections (T. Kalibera and R. Jones, 2013, "Rigorous benchmarking in reasonable time"), so
- * that the lasting properties of a process are drawn again in every round.
- */
-export function drawRound(arms: readonly string[], baseline: string, random: Random): Turn[] {
-  return random.shuffle([...arms.map((arm) => ({ arm, isNull: false })), { arm: baseline, isNull: true }]);
 }

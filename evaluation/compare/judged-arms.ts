@@ -7,14 +7,6 @@ import {
 import { COMPARISON_VERSION, type ComparedArm, type Metric, type Samples } from './comparison-file.ts';
 import type { MeasuredArms } from './experiment.ts';
 
-/** Fewest rounds of each metric for a verdict: a process has a first use only once. */
-const FEWEST_ROUNDS: Readonly<Record<Metric, number | undefined>> = {
-  time: undefined,
-  cpu: undefined,
-  first: 1,
-  saturated: undefined,
-};
-
 /** Figures of an arm by itself; the comparison with the baseline follows when all arms are known. */
 type ArmFigures = Pick<ComparedArm, 'name' | 'invocations' | 'wire_bytes' | 'samples_us'>;
 
@@ -76,7 +68,8 @@ function judgeMetric(
   const compare = (own: Samples[Metric]) =>
     base.length === 0 || own.length === 0
       ? undefined
-      : compareNestedSamples(base, own, FEWEST_ROUNDS[metric]);
+      : // A process has a first use only once.
+        compareNestedSamples(base, own, metric === 'first' ? 1 : undefined);
   const nullArm = compare(again[metric]);
   const compared = others.map(({ samples_us }) => compare(samples_us[metric]));
   const measured = compared.filter((own) => own !== undefined);

@@ -4,7 +4,7 @@ import { describeEnvironment } from '@gaia-mesh/core/run/manifest.ts';
 import { checkWritable, writeWhole } from '@gaia-mesh/core/system/files/whole-file.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
 import { parseNetwork } from '@gaia-mesh/core/transports/network/network.ts';
-import { measureAdapters, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
+import { compareAdapters, sampleAdapter } from '@gaia-mesh/evaluation/compare/adapters/compare-adapters.ts';
 import type { ComparisonFile } from '@gaia-mesh/evaluation/compare/comparison-file.ts';
 import {
   buildComparisonPart,
@@ -115,7 +115,7 @@ async function planAdapters(options: CompareOptions): Promise<ComparisonPlan> {
           recording,
           arms.map(({ name }) => ({ name, sample: sampleAdapter })),
         );
-        return measureAdapters(
+        return compareAdapters(
           recording,
           { arms, design, margin: margin / 100, maxAgents, seed, network, workspaces },
           { ...running, onBlock },

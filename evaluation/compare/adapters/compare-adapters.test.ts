@@ -2,8 +2,10 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { createLedgerLine } from '@gaia-mesh/core/contracts/ledger.ts';
 import type { Round } from '@gaia-mesh/core/recording/replay/replay-mesh.ts';
 import { Random } from '@gaia-mesh/core/system/random.ts';
+import { temporaryFolder } from '@gaia-mesh/core/testing/temporary-folder.ts';
 import { loadAdapter } from '@gaia-mesh/protocols/registry.ts';
 import { describe, expect, test } from 'vitest';
+import { sampleRecording } from '../testing/sample-recording.ts';
 import { compareAdapters } from './compare-adapters.ts';
 
 interface Simulated {
@@ -30,7 +32,7 @@ async function compareSimulated({
 }: Simulated = {}) {
   const controller = new AbortController();
   const seen = { started: 0, alive: 0, mostAlive: 0, passes: [] as number[] };
-  const start = async (signal: AbortSignal) => {
+  const startMesh = async ({ signal }: { signal: AbortSignal }) => {
     seen.started += 1;
     if (lost?.has(seen.started)) throw new MeshError('agent', 'agent 2 on port 9002: no handshake message');
     if (seen.started === last) controller.abort(new Error('interrupted'));
@@ -60,21 +62,32 @@ async function compareSimulated({
       },
     };
   };
+  const [document, ...others] = sampleRecording.packets;
   const comparison = await compareAdapters(
     {
+      header: {
+        ...sampleRecording.header,
+        agents: Array.from({ length: processes }, (_, id) => ({ id: String(id), tool: 'search' })),
+      },
+      packets: document === undefined ? others : [document, document, ...others],
+    },
+    {
       arms: [await loadAdapter('json'), await loadAdapter('cbor')],
-      packets: 5,
-      agents: processes,
       design: { invocations: 6, rounds: 3, budgetMs: 60_000, ...design },
       margin: 0.05,
+      maxAgents: processes,
+      seed: 1,
+      network: null,
+      workspaces: temporaryFolder(),
     },
-    start,
     {
       random: new Random(1),
       onProgress: () => undefined,
       onNote: () => undefined,
       signal: controller.signal,
+      command: 'compare',
     },
+    startMesh,
   );
   return { ...comparison, seen };
 }
@@ -128,7 +141,7 @@ test('nothing is called below the stated minimum', async () => {
   expect(few.arms[1]?.vs_baseline?.time).toMatchObject({
     verdict: 'cannot tell',
     needed: 5,
-    high: Infinity,
+    high: null,
   });
   const short = await compareSimulated({ ms: (name) => (name === 'cbor' ? 60 : 40), design: { rounds: 2 } });
   expect(short.arms[1]?.vs_baseline?.time?.verdict).toBe('cannot tell');

@@ -16,31 +16,14 @@ import { describeRecording } from '../recording.ts';
 /** Processes that carry packets; fresh ones for every invocation of every arm. */
 type PlayedMesh = Pick<ReplayMesh, 'play' | 'stop'>;
 
-/** A comparison of adapters. */
+/** A comparison of adapters on a recording. */
 interface AdaptersPlan {
   /** The first is the baseline. */
   readonly arms: readonly [ProtocolAdapter, ...ProtocolAdapter[]];
-  /** Packets and agents of the recording; each agent is a process. */
-  readonly packets: number;
-  readonly agents: number;
   readonly design: Design;
   /** Ratios within 1 / (1 + margin) to 1 + margin count as equal. */
   readonly margin: number;
-}
-
-/** Starts the processes of an invocation. */
-type StartMesh = (signal: AbortSignal) => Promise<PlayedMesh>;
-
-/** One invocation of one adapter. */
-interface PlayedInvocation {
-  /** The first pass of the recording in fresh processes, with cold code and key generation. */
-  readonly first: Round;
-  readonly rounds: readonly Round[];
-}
-
-/** A comparison of adapters on a recording. */
-interface RecordedPlan extends Omit<AdaptersPlan, 'packets' | 'agents'> {
-  /** Maximum number of agents in the recording. */
+  /** Maximum number of agents in the recording; each is a process. */
   readonly maxAgents: number;
   readonly seed: number;
   /** The network between the hub and each agent; null for the loopback alone. */
@@ -49,25 +32,40 @@ interface RecordedPlan extends Omit<AdaptersPlan, 'packets' | 'agents'> {
   readonly workspaces: string;
 }
 
+/** One invocation of one adapter. */
+interface PlayedInvocation {
+  /** The first pass of the recording in fresh processes, with cold code and key generation. */
+  readonly first: Round;
+  readonly rounds: readonly Round[];
+}
+
 const TASK_TIMEOUT_MS = 60_000;
 
-/** Plays a recording through all arms, in fresh processes for each invocation. */
-export async function measureAdapters(
+/**
+ * Plays one recording through every arm, in fresh processes for each invocation, and compares each with the first. Bytes are exact; times
+ * are microseconds of one pass of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh
+ * processes.
+ *
+ * @param startMesh starts the processes of an invocation
+ */
+export async function compareAdapters(
   recording: Recording,
-  plan: RecordedPlan,
+  plan: AdaptersPlan,
   context: ExperimentContext<PlayedInvocation> & {
     /** The command line that repeats the measurement. */
     readonly command: string;
   },
+  startMesh: (options: Parameters<typeof ReplayMesh.start>[0]) => Promise<PlayedMesh> = (options) =>
+    ReplayMesh.start(options),
 ): Promise<AdaptersComparison> {
-  const { seed, maxAgents, network } = plan;
+  const { seed, maxAgents, network, margin } = plan;
   const { packets } = recording;
   const between = network === null ? undefined : await startNetwork(network);
   let started = 0;
-  const start: StartMesh = async (signal) => {
+  const start = async (signal: AbortSignal): Promise<PlayedMesh> => {
     started += 1;
     const workspaces = path.join(plan.workspaces, String(started));
-    const mesh = await ReplayMesh.start({
+    const mesh = await startMesh({
       recording,
       workspaces,
       timeoutMs: TASK_TIMEOUT_MS,
@@ -86,23 +84,23 @@ export async function measureAdapters(
       },
     };
   };
-  const size = { packets: packets.length, agents: recording.header.agents.length };
-  const comparison = await compareAdapters({ ...plan, ...size }, start, context).finally(() =>
-    between?.stop(),
-  );
+  const adapterArms = new AdapterArms(recording, plan, start, context.signal);
+  const measured = await new Experiment(adapterArms.plan(), context).run().finally(() => between?.stop());
+  const [baseline, ...others] = [...measured.invocations].map(([name, own]) => summarizeArm(name, own));
+  if (baseline === undefined) throw new Error('the baseline was not measured');
   const run = describeRecording(recording);
   const toolUs = packets.reduce((sum, packet) => sum + (packet.tool_us ?? 0), 0);
-  const [baseline] = comparison.arms;
   const report = {
     kind: 'adapters',
     sentence: null,
     command: context.command,
     ...run,
     packets: packets.length,
-    task_ms: (toolUs + (baseline?.latency_us?.p50 ?? 0)) / 1000 / run.tasks,
+    task_ms: (toolUs + (baseline.latency_us?.p50 ?? 0)) / 1000 / run.tasks,
     seed,
     network,
-    ...comparison,
+    ...judgeArms(measured, [baseline, ...others], collectSamples(measured.nullArm), margin),
+    passes: adapterArms.passes,
     left_out: [],
   };
   // The report is parsed as it is when read back from its file, so that all outputs agree.
@@ -113,25 +111,6 @@ export async function measureAdapters(
 async function startNetwork(network: Network) {
   const { NetworkProcess } = await import('@gaia-mesh/core/transports/network/network-process.ts');
   return new NetworkProcess(network);
-}
-
-/**
- * Plays one recording through every arm and compares each with the first. Bytes are exact; times are microseconds of one pass
- * of the recording, all its tasks, without tool time: in steady state, and for the first pass of fresh processes.
- */
-export async function compareAdapters(
-  plan: AdaptersPlan,
-  start: StartMesh,
-  context: ExperimentContext<PlayedInvocation>,
-) {
-  const adapterArms = new AdapterArms(plan, start, context.signal);
-  const measured = await new Experiment(adapterArms.plan(), context).run();
-  const [baseline, ...others] = [...measured.invocations].map(([name, own]) => summarizeArm(name, own));
-  if (baseline === undefined) throw new Error('the baseline was not measured');
-  return {
-    ...judgeArms(measured, [baseline, ...others], collectSamples(measured.nullArm), plan.margin),
-    passes: adapterArms.passes,
-  };
 }
 
 function summarizeArm(
@@ -216,11 +195,18 @@ const GUESSED_RATIO = 2;
 class AdapterArms {
   /** Passes of the recording in one sample; all arms use the same number, so that all have done the same work when they are sampled. */
   passes = 0;
+  readonly #recording: Recording;
   readonly #plan: AdaptersPlan;
-  readonly #start: StartMesh;
+  readonly #start: (signal: AbortSignal) => Promise<PlayedMesh>;
   readonly #signal: AbortSignal;
 
-  constructor(plan: AdaptersPlan, start: StartMesh, signal: AbortSignal) {
+  constructor(
+    recording: Recording,
+    plan: AdaptersPlan,
+    start: (signal: AbortSignal) => Promise<PlayedMesh>,
+    signal: AbortSignal,
+  ) {
+    this.#recording = recording;
     this.#plan = plan;
     this.#start = start;
     this.#signal = signal;
@@ -228,12 +214,12 @@ class AdapterArms {
 
   /** Returns the arms and how they are played. */
   plan(): ArmsPlan<PlayedInvocation> {
-    const { arms, agents, design } = this.#plan;
+    const { arms, design } = this.#plan;
     const [baseline, ...others] = arms;
     return {
       arms: [this.#toArm(baseline), ...others.map((arm) => this.#toArm(arm))],
       design,
-      together: Math.max(1, Math.floor(MAX_ALIVE / agents)),
+      together: Math.max(1, Math.floor(MAX_ALIVE / this.#recording.header.agents.length)),
       firstMs: Infinity,
       planBlock: async (block, leftMs) => {
         if (block === 0) this.passes = await this.#choosePasses(leftMs);
@@ -272,7 +258,8 @@ class AdapterArms {
 
   /** Chooses a number of passes for which the baseline lasts long enough, and with which the invocations for a verdict fit into the budget. */
   async #choosePasses(leftMs: number): Promise<number> {
-    const { packets, arms, design } = this.#plan;
+    const { arms, design } = this.#plan;
+    const { packets } = this.#recording;
     const [adapter] = arms;
     const endMs = performance.now() + leftMs;
     const mesh = await this.#start(this.#signal);
@@ -294,7 +281,7 @@ class AdapterArms {
       }
       const affordable = Math.max(1, Math.floor(1 + (sampleMs - onceMs) / passMs));
       const most = Math.min(MAX_PASSES, affordable);
-      const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets), most);
+      const fewest = Math.min(Math.ceil(SAMPLE_PACKETS / packets.length), most);
       for (let passes = fewest; ; passes = Math.min(2 * passes, most)) {
         if (passes === most) return passes;
         await mesh.play(adapter, passes);
