@@ -363,7 +363,7 @@ export function checkEngineOptions(
  *
  * @throws MeshError `config`, naming the agent and the packets it waits for
  */
-export async function checkReachable(team: Team, external: ReadonlySet<string> = new Set()): Promise<void> {
+async function checkReachable(team: Team, external: ReadonlySet<string>): Promise<void> {
   if (external.size > 0) return;
   const hearers = await Promise.all(team.agents.map((agent) => createRecipient(team, agent)));
   const gaps = findBlockedAgents(team.final, new Set([DOC_INIT]), hearers);
