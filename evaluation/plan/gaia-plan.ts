@@ -56,7 +56,6 @@ export const gaiaTable = defineTable({
       text.optional(),
     ),
     api: option('<url>', 'fetch questions from a scoring API, and submit answers', text.optional()),
-    random: flag('ask one random question of the scoring API'),
     out: option('<file>', 'write answers to this file (default: runs/gaia/answers.jsonl)', text.optional()),
     submission: option(
       '<file>',
@@ -101,17 +100,7 @@ export const gaiaTable = defineTable({
     },
     { options: ['wait=false'], needs: ['queue'], why: 'other runs have nobody to wait for' },
     {
-      options: [
-        'concurrency',
-        'portBase',
-        'cacheFile',
-        'faults',
-        'restart',
-        'network',
-        'otlp',
-        'api',
-        'random',
-      ],
+      options: ['concurrency', 'portBase', 'cacheFile', 'faults', 'restart', 'network', 'otlp', 'api'],
       excludes: ['queue'],
       why: 'workers answer the questions, each with options of its own (gaia-mesh worker --help)',
     },
@@ -129,15 +118,9 @@ export const gaiaTable = defineTable({
     },
     { options: ['tables'], needs: ['format=wtq'], why: 'other questions name their files' },
     {
-      options: ['files', 'api', 'random'],
+      options: ['files', 'api'],
       excludes: ['format=wtq'],
       why: 'its tables are in the file of --tables',
-    },
-    { options: ['random'], needs: ['api'], why: 'the server draws the question' },
-    {
-      options: ['questions', 'limit'],
-      excludes: ['random'],
-      why: 'it asks the one question that the server draws',
     },
     {
       options: ['username', 'agentCode'],
@@ -246,24 +229,13 @@ export function findSubmitter(
 
 type QuestionOptions = Omit<GaiaOptions, 'resume'>;
 
-async function loadQuestions(
-  options: QuestionOptions,
-  api: ScoringApi | undefined,
-): Promise<{ questions: readonly Question[]; sha256: string }> {
-  if (options.questions === undefined && api === undefined)
+async function loadQuestions(options: QuestionOptions, api: ScoringApi | undefined): Promise<Questions> {
+  const { questions: file, format, limit } = options;
+  if (format === 'wtq') return loadWtqQuestions(options);
+  const all = file === undefined ? await api?.questions() : await readQuestionFile(resolveUserPath(file));
+  if (all === undefined)
     throw new MeshError('usage', 'give --questions FILE.jsonl, or --api URL to get them from a scoring API');
-  if (options.random) {
-    if (api === undefined) throw new Error('--random was given without --api');
-    const question = await api.randomQuestion();
-    return { questions: [question], sha256: `random ${question.taskId}` };
-  }
-  if (options.format === 'wtq') return loadWtqQuestions(options);
-  const all =
-    options.questions === undefined
-      ? await api?.questions()
-      : await readQuestionFile(resolveUserPath(options.questions));
-  if (all === undefined) throw new Error('there is a file or a server');
-  return options.limit === undefined ? all : { ...all, questions: all.questions.slice(0, options.limit) };
+  return limit === undefined ? all : { ...all, questions: all.questions.slice(0, limit) };
 }
 
 function loadWtqQuestions(options: QuestionOptions): Questions {

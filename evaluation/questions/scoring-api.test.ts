@@ -58,7 +58,6 @@ describe('the scoring API', () => {
         fileName: 'b-2.xlsx',
       },
     ]);
-    expect(await api.randomQuestion()).toEqual(questions[0]);
   });
 
   test.each([
@@ -125,7 +124,7 @@ describe('the scoring API', () => {
     await server.close();
     servers.splice(0);
 
-    await expect(api.randomQuestion()).rejects.toMatchObject({ code: 'io' });
+    await expect(api.questions()).rejects.toMatchObject({ code: 'io' });
     const signal = new AbortController().signal;
     for (const url of ['', 'questions.jsonl', 'file:///etc', 'http://me:secret@host'])
       expect(() => new ScoringApi(url, signal)).toThrow(expect.objectContaining({ code: 'usage' }));

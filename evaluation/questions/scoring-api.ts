@@ -8,7 +8,7 @@ import { readErrorWords } from '@gaia-mesh/tools/http/error-words.ts';
 import { findConnectionFault } from '@gaia-mesh/tools/http/fetch.ts';
 import { requestService, ServiceRefusal } from '@gaia-mesh/tools/http/service.ts';
 import * as z from 'zod';
-import { type Question, questionSchema } from './question.ts';
+import { questionSchema } from './question.ts';
 import type { Questions } from './read-questions.ts';
 
 /** Maximum bytes of a task's file. GAIA's largest are films of a few dozen megabytes. */
@@ -45,8 +45,7 @@ export type SubmissionScore = z.infer<typeof scoreSchema>;
 const questionsSchema = z.array(questionSchema).min(1, 'there is no question in it').max(MAX_QUESTIONS);
 
 /**
- * The agents course's scoring API, or a server that speaks the same: `GET /questions`, `/random-question`, `/files/{task_id}`,
- * `POST /submit`. A busy server (429, 5xx) is asked again up to five times, after the time that it names.
+ * The agents course's scoring API, or a server that speaks the same: `GET /questions`, `/files/{task_id}`, `POST /submit`. A busy server (429, 5xx) is asked again up to five times, after the time that it names.
  */
 export class ScoringApi {
   readonly url: string;
@@ -75,14 +74,6 @@ export class ScoringApi {
       ids.add(taskId);
     }
     return { questions, sha256: createHash('sha256').update(text).digest('hex') };
-  }
-
-  async randomQuestion(): Promise<Question> {
-    return this.#parsed(
-      await this.#text('random-question', QUESTIONS_TIMEOUT_MS),
-      questionSchema,
-      'random-question',
-    );
   }
 
   /**

@@ -140,7 +140,7 @@ test.each([
   'bench --replies run_artifacts.tar.gz --timeout 3',
   'gaia blame --replies run_artifacts.tar.gz --model m',
   'gaia --questions q --submission s --username me --cache-file c',
-  'gaia --api http://127.0.0.1:1 --random --username me',
+  'gaia --api http://127.0.0.1:1 --limit 1 --username me',
   'gaia --questions q --format wtq --tables t --limit 2',
   'compare --stacks mesh/json --rate 5 --factor tls=on --fail-if x --junit j --recording r',
   'compare --recording r --max-agents 8',

@@ -55,9 +55,6 @@ export async function startScoringServer(script: ScoringScript): Promise<Scoring
     }
     const { questions } = script;
     if (pathname === '/questions') return json(response, 200, questions);
-    if (pathname === '/random-question') {
-      return json(response, 200, typeof questions === 'string' ? questions : (questions[0] ?? {}));
-    }
     if (pathname.startsWith('/files/')) return file(response, decodeURIComponent(pathname.slice(7)));
     if (pathname === '/submit' && request.method === 'POST') return submit(response, Buffer.concat(chunks));
     return json(response, 404, { detail: 'Not Found' });
