@@ -7,8 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { RunTelemetry } from './run-telemetry.ts';
-import { type Attributes, omitAbsent, type Span } from './span.ts';
+import type { Attributes, RunTelemetry, Span } from './run-telemetry.ts';
 
 /** The only file that imports OpenTelemetry's packages; it is loaded when something is exported. */
 
@@ -87,7 +86,7 @@ function awaitExport(
 }
 
 function* splitRequests({ resource, spans }: RunTelemetry): Generator<ReadableSpan[]> {
-  const own = resourceFromAttributes(copyAttributes(resource));
+  const own = resourceFromAttributes(omitAbsent(resource));
   let request: ReadableSpan[] = [];
   let characters = 0;
   for (const span of spans) {
@@ -107,7 +106,7 @@ function* splitRequests({ resource, spans }: RunTelemetry): Generator<ReadableSp
 }
 
 function countCharacters(attributes: Attributes): number {
-  return Object.values(attributes).reduce<number>((sum, value) => sum + String(value).length, 0);
+  return Object.values(attributes).reduce<number>((sum, value) => sum + String(value ?? '').length, 0);
 }
 
 function toReadableSpan(span: Span, resource: Resource): ReadableSpan {
@@ -125,17 +124,15 @@ function toReadableSpan(span: Span, resource: Resource): ReadableSpan {
     ended: true,
     status:
       error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-    attributes: copyAttributes(
-      omitAbsent({ ...span.attributes, 'error.type': error === undefined ? undefined : '_OTHER' }),
-    ),
+    attributes: omitAbsent({ ...span.attributes, 'error.type': error === undefined ? undefined : '_OTHER' }),
     links: links.map((link) => ({
       context: context(link.traceId, link.spanId),
-      attributes: copyAttributes(link.attributes),
+      attributes: omitAbsent(link.attributes),
     })),
     events: events.map((event) => ({
       name: event.name,
       time: toHrTime(event.atUs),
-      attributes: copyAttributes(event.attributes),
+      attributes: omitAbsent(event.attributes),
     })),
     resource,
     instrumentationScope: SCOPE,
@@ -151,6 +148,10 @@ function toHrTime(us: number): HrTime {
   return [seconds, Math.round((us - seconds * 1e6) * 1000)];
 }
 
-function copyAttributes(attributes: Attributes): Record<string, string | number | boolean | string[]> {
-  return { ...attributes };
+/** Returns the attributes that have a value, because exporters accept no undefined ones. */
+function omitAbsent(all: Attributes): Record<string, string | number | boolean | string[]> {
+  const known: Record<string, string | number | boolean | string[]> = {};
+  for (const [key, value] of Object.entries(all))
+    if (value !== undefined && value !== null) known[key] = value;
+  return known;
 }

@@ -5,11 +5,42 @@ import { hashSpanId, hashTraceId } from '@gaia-mesh/core/recording/trace-context
 import { packageVersion } from '@gaia-mesh/core/system/package-root.ts';
 import { dataTools } from '@gaia-mesh/tools/data-tools.ts';
 import type { ExportedRun } from '../exported-run.ts';
-import { type Attributes, omitAbsent, type Span } from './span.ts';
 import { WallClock } from './wall-clock.ts';
 
 /** On the resource: true if payloads were left out. */
 const CONTENTS_LEFT_OUT = 'gaia_mesh.contents_left_out';
+
+/** Attributes; those without a value are not exported. */
+export type Attributes = Readonly<Record<string, string | number | boolean | string[] | null | undefined>>;
+
+/** A span, independent of OpenTelemetry's packages, which are loaded only when something is sent. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string | undefined;
+  readonly name: string;
+  readonly kind: 'internal' | 'client';
+  /** Microseconds since 1970. */
+  readonly startUs: number;
+  readonly endUs: number;
+  readonly attributes: Attributes;
+  readonly links?: readonly Link[];
+  readonly events?: readonly SpanEvent[];
+  /** Reason for a failure. */
+  readonly error?: string | undefined;
+}
+
+interface Link {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Attributes;
+}
+
+interface SpanEvent {
+  readonly name: string;
+  readonly atUs: number;
+  readonly attributes: Attributes;
+}
 
 /** A run in the terms of OpenTelemetry: resource and spans. */
 export interface RunTelemetry {
@@ -31,7 +62,7 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
     kind: 'internal',
     startUs,
     endUs,
-    attributes: omitAbsent({
+    attributes: {
       'gaia_mesh.team': header.team,
       'gaia_mesh.adapter': header.adapter,
       'gaia_mesh.engine': header.engine,
@@ -41,16 +72,16 @@ export function runTelemetry(exported: ExportedRun, hasContents: boolean): RunTe
       'gaia_mesh.bytes_tx': metrics?.bytes_tx,
       'gaia_mesh.bytes_rx': metrics?.bytes_rx,
       'gaia_mesh.token_sum': metrics?.token_sum,
-    }),
+    },
     error: metrics === undefined || metrics.status === 'answered' ? undefined : metrics.reason,
   };
   return {
-    resource: omitAbsent({
+    resource: {
       'service.name': 'gaia-mesh',
       'service.version': packageVersion,
       'service.instance.id': header.run_id,
       [CONTENTS_LEFT_OUT]: hasContents ? undefined : true,
-    }),
+    },
     spans: [run, ...below],
   };
 }
@@ -93,17 +124,11 @@ function buildModelSpans(
         'gen_ai.agent.name': agent,
         'gen_ai.response.finish_reasons': [exchange.reply.finish],
         'gaia_mesh.role': role,
-        ...buildUsage(exchange),
+        'gen_ai.usage.input_tokens': exchange.promptTokens,
+        'gen_ai.usage.output_tokens': exchange.completionTokens,
         ...(hasContents && buildContents(exchange)),
       },
     };
-  });
-}
-
-function buildUsage({ promptTokens, completionTokens }: ModelExchange): Attributes {
-  return omitAbsent({
-    'gen_ai.usage.input_tokens': promptTokens,
-    'gen_ai.usage.output_tokens': completionTokens,
   });
 }
 
@@ -118,14 +143,14 @@ function buildContents({ messages, tools, reply }: ModelExchange): Attributes {
     ...calls,
   ];
   const others = messages.filter(({ role }) => role !== 'system').map(toConventionMessage);
-  return omitAbsent({
+  return {
     'gen_ai.system_instructions':
       system.length === 0 ? undefined : JSON.stringify(system.map(({ content }) => text(content))),
     'gen_ai.input.messages': JSON.stringify(others),
     'gen_ai.output.messages': JSON.stringify([{ role: 'assistant', parts, finish_reason: reply.finish }]),
     'gen_ai.tool.definitions':
       tools.length === 0 ? undefined : JSON.stringify(tools.map((tool) => ({ type: 'function', ...tool }))),
-  });
+  };
 }
 
 function toConventionMessage(message: ChatMessage) {
@@ -198,7 +223,7 @@ function buildPacketSpans(
       spanId: hashSpanId('packet', runId, packet.id),
       parentSpanId: isTask || root === undefined ? undefined : hashSpanId('packet', runId, root),
       name: work.name,
-      kind: work.isRemote === true ? 'client' : 'internal',
+      kind: work.isRemote ? 'client' : 'internal',
       ...(isTask
         ? { startUs: clock.arrival(recorded), endUs: ends.get(packet.task_id) ?? clock.arrival(recorded) }
         : clock.work(recorded)),
@@ -242,7 +267,7 @@ type Operation = 'invoke_workflow' | 'invoke_agent' | 'execute_tool';
 function buildPacketAttributes({ cause, inferred, tool_us, relayed, work, packet }: RecordedPacket) {
   const { payload: _payload, ...head } = packet;
   const envelope = Object.entries(head).map(([key, value]) => [`gaia_mesh.packet.${key}`, value]);
-  return omitAbsent({
+  return {
     ...Object.fromEntries(envelope),
     'gaia_mesh.cause': cause,
     'gaia_mesh.cause.inferred': inferred,
@@ -255,7 +280,7 @@ function buildPacketAttributes({ cause, inferred, tool_us, relayed, work, packet
     'gaia_mesh.work.decode_us': work?.decode_us,
     'gaia_mesh.work.engine_us': work?.engine_us,
     'gaia_mesh.work.encode_us': work?.encode_us,
-  });
+  };
 }
 
 /** Returns the payload of a packet in the attribute that the conventions provide, so that other tools show it. */
@@ -279,7 +304,7 @@ interface Work {
   readonly name: string;
   readonly attributes: Attributes;
   /** True if an agent outside the run does the work. */
-  readonly isRemote?: boolean;
+  readonly isRemote: boolean;
 }
 
 function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
@@ -288,44 +313,36 @@ function describeTask({ recording, run }: ExportedRun, taskId: string): Work {
   return {
     operation: 'invoke_workflow',
     name: `invoke_workflow ${team}`,
-    attributes: omitAbsent({
+    attributes: {
       'gen_ai.workflow.name': team,
       'gen_ai.agent.name': team,
       'gaia_mesh.task.status': ending?.status,
       'gaia_mesh.task.elapsed_ms': ending?.elapsed_ms,
-    }),
+    },
+    isRemote: false,
   };
 }
 
-/** Tools that stand for foreign servers or agents. */
-const REMOTE_TOOLS = ['mcp', 'a2a'];
-
 function describeAgentWork({ packet }: RecordedPacket, tool: string): Work {
   const agent = { 'gen_ai.agent.name': packet.from };
-  if (tool === 'a2a')
+  if (tool === 'a2a' || (tool !== 'mcp' && !Object.hasOwn(dataTools, tool)))
     return {
       operation: 'invoke_agent',
       name: `invoke_agent ${packet.from}`,
-      attributes: agent,
-      isRemote: true,
-    };
-  if (tool !== 'mcp' && !Object.hasOwn(dataTools, tool))
-    return {
-      operation: 'invoke_agent',
-      name: `invoke_agent ${packet.from}`,
-      attributes: { ...agent, 'gaia_mesh.tool': tool },
+      attributes: { ...agent, 'gaia_mesh.tool': tool === 'a2a' ? undefined : tool },
+      isRemote: tool === 'a2a',
     };
   return {
     operation: 'execute_tool',
     name: tool === 'mcp' ? `tools/call ${packet.from}` : `execute_tool ${tool}`,
-    attributes: omitAbsent({
+    attributes: {
       ...agent,
       'gen_ai.tool.name': tool === 'mcp' ? packet.from : tool,
       'gen_ai.tool.type': 'function',
       'gen_ai.tool.call.id': packet.reply_to,
       'mcp.method.name': tool === 'mcp' ? 'tools/call' : undefined,
-    }),
-    isRemote: REMOTE_TOOLS.includes(tool),
+    },
+    isRemote: tool === 'mcp',
   };
 }
 
