@@ -15,12 +15,12 @@ import { jsonRpcFormats } from './import/json-rpc.ts';
 import { otlp } from './import/otlp.ts';
 import { whoAndWhen } from './import/who-and-when.ts';
 import { toObject } from './loose-values.ts';
-import { type ImportedMessage, ImportNotes, type SourceValue } from './message.ts';
+import { type ImportedMessage, ImportNotes, type SourceValue, type TrafficFormat } from './message.ts';
 import { readSource } from './read-source.ts';
 
 /** Summary of an import. */
 interface ImportReport {
-  readonly format: FormatName;
+  readonly format: string;
   /** The sign by which the format was recognized; null if the user named the format. */
   readonly detected_by: string | null;
   readonly packets: number;
@@ -41,26 +41,26 @@ interface Imported {
 /**
  * Imports a file of another tool as a recording.
  *
- * @param format null to detect it
+ * @param name name of the format; null to detect it
  * @throws MeshError `config` for a file that cannot be read, is of no known kind or contains no message
  */
-export function importTraffic(file: string, format: FormatName | null): Imported {
+export function importTraffic(file: string, name: string | null): Imported {
   const notes = new ImportNotes();
   const values = readSource(file, notes);
-  if (format === null && values.some(isAgentSession))
+  if (name === null && values.some(isAgentSession))
     throw new MeshError('config', `${file}: a session of a coding agent is not imported`);
-  const detected = format === null ? detectFormat(values) : undefined;
-  const name = format ?? detected?.name;
-  if (name === undefined) {
+  const detected = name === null ? detectFormat(values) : undefined;
+  const format = detected?.format ?? trafficFormats.find((known) => known.name === name);
+  if (format === undefined) {
     const own = recogniseOurJson(JSON.stringify(values[0]?.value ?? null));
     const looks = own === undefined ? '' : ` (it looks like ${own}, which is no traffic)`;
-    const known = formatNames.map((each) => `${each}: ${trafficFormats[each].about}`).join('; ');
+    const known = trafficFormats.map((each) => `${each.name}: ${each.about}`).join('; ');
     throw new MeshError(
       'config',
       `${file}: its format was not recognized${looks}; name it with import --as (${known})`,
     );
   }
-  const { header, packets } = buildImported(file, name, values, notes);
+  const { header, packets } = buildImported(file, format, values, notes);
   const { guessed, dropped } = notes.said();
   return {
     recording: {
@@ -72,7 +72,7 @@ export function importTraffic(file: string, format: FormatName | null): Imported
       packets,
     },
     report: {
-      format: name,
+      format: format.name,
       detected_by: detected === undefined ? null : `${detected.sign} in ${detected.where}`,
       packets: packets.length,
       tasks: packets.filter(({ cause }) => cause === null).length,
@@ -102,15 +102,15 @@ function addNotes(before: readonly string[] = [], more: readonly string[]): stri
 
 function buildImported(
   file: string,
-  name: FormatName,
+  { name, about, read }: TrafficFormat,
   values: readonly SourceValue[],
   notes: ImportNotes,
 ): Recording {
-  const messages = trafficFormats[name].read(values, notes);
+  const messages = read(values, notes);
   if (messages.length === 0) {
     const { dropped } = notes.said();
     const why = dropped.length === 0 ? '' : `; not imported: ${dropped.join('; ')}`;
-    throw new MeshError('config', `${file}: no message of ${trafficFormats[name].about} is in it${why}`);
+    throw new MeshError('config', `${file}: no message of ${about} is in it${why}`);
   }
   return buildRecording(messages, { runId: path.basename(file).slice(0, 200), format: name }, notes);
 }
@@ -133,7 +133,7 @@ interface Placed {
  * answers, or else the last message that its sender received in the same task, or else the empty document that opens the task. No
  * packet ends a task.
  */
-export function buildRecording(
+function buildRecording(
   messages: readonly ImportedMessage[],
   { runId, format }: { readonly runId: string; readonly format: string },
   notes: ImportNotes,
@@ -152,8 +152,7 @@ export function buildRecording(
   for (const message of sortMessages(messages, notes)) {
     const isNew = [message.from, message.to].filter((name) => !names.has(name)).length;
     if (placed.size >= MAX_MESSAGES || names.ids.length + isNew > MAX_NODES) {
-      const bounds = `beyond ${MAX_MESSAGES} messages or ${MAX_NODES} senders and recipients`;
-      notes.drop(`a message ${bounds}`, `# messages ${bounds}`);
+      notes.drop(`messages beyond ${MAX_MESSAGES} messages or ${MAX_NODES} senders and recipients`);
       continue;
     }
     const from = names.idOf(message.from);
@@ -172,10 +171,7 @@ export function buildRecording(
     const cause = request ?? heard.get(`${from} ${task}`) ?? opened.get(task);
     if (cause === undefined) throw new Error('the task was opened above');
     if (request === undefined) {
-      notes.guess(
-        'cause of a message: what its sender had heard last',
-        'causes of # messages: what their senders had heard last',
-      );
+      notes.guess('causes of messages, taken as what their senders had heard last');
     }
     const own: Placed = { id: nextId(from), to, atUs: message.atUs };
     placed.set(message, own);
@@ -189,9 +185,7 @@ export function buildRecording(
       task_id: task,
       token_used: toTokenCount(message.tokens),
       ts,
-      payload: keepPayload(message.payload, (path, why) =>
-        notes.drop(`a value: ${why}`, `# values: ${why}`, path.join('.')),
-      ),
+      payload: keepPayload(message.payload, (path, why) => notes.drop(`values (${why})`, path.join('.'))),
     };
     packets.push({
       cause: cause.id,
@@ -218,8 +212,7 @@ export function buildRecording(
 function sortMessages(messages: readonly ImportedMessage[], notes: ImportNotes): readonly ImportedMessage[] {
   const untimed = messages.filter(({ atUs }) => atUs === undefined).length;
   if (untimed > 0) {
-    const what = 'not timed; all stand in the order of the file';
-    notes.guess(`order: a message is ${what}`, `order: # messages are ${what}`, undefined, untimed);
+    notes.guess('messages without a time, so all stand in the order of the file', undefined, untimed);
     return messages;
   }
   const timeOf = ({ atUs = 0, answers }: ImportedMessage) => Math.max(atUs, answers?.atUs ?? 0);
@@ -229,10 +222,7 @@ function sortMessages(messages: readonly ImportedMessage[], notes: ImportNotes):
 /** Computes the time between the cause and the message: the sender's own work, and the transport of both messages. */
 function computeToolUs(cause: Placed, own: Placed, notes: ImportNotes): number | null {
   if (cause.atUs === undefined || own.atUs === undefined) return null;
-  notes.guess(
-    'time of work before a message: all since its cause, the network with it',
-    'time of work before # messages: all since their causes, the network with it',
-  );
+  notes.guess('times of work before messages, taken as all since their causes, with the network');
   return Math.max(0, own.atUs - cause.atUs);
 }
 
@@ -240,15 +230,13 @@ function toPacketType(type: string, notes: ImportNotes): string {
   const isOurs = type === DOC_INIT || type.startsWith(MESH_TYPE_PREFIX);
   const named = isOurs ? `imported.${type}` : type;
   const short = named.slice(0, HEAD_LENGTHS.type).toWellFormed() || 'message';
-  if (short !== type)
-    notes.guess('a type that no packet may have: changed', '# types that no packet may have: changed', type);
+  if (short !== type) notes.guess('types that no packet may have, changed', type);
   return short;
 }
 
 function toTaskId(task: string, notes: ImportNotes): string {
   const short = task.slice(-HEAD_LENGTHS.task_id).toWellFormed() || 'task';
-  if (short !== task)
-    notes.guess('a name of a task that is too long: cut', '# names of tasks that are too long: cut', short);
+  if (short !== task) notes.guess('names of tasks that are too long, cut', short);
   return short;
 }
 
@@ -287,12 +275,7 @@ class NodeNames {
     const base = plain === '' ? 'node' : plain;
     let id = base;
     for (let number = 2; this.#taken.has(id); number++) id = `${base}-${number}`;
-    if (id !== name)
-      this.#notes.guess(
-        'a name that no agent may have: changed',
-        '# names that no agent may have: changed',
-        `${name} → ${id}`,
-      );
+    if (id !== name) this.#notes.guess('names that no agent may have, changed', `${name} → ${id}`);
     this.#taken.add(id);
     this.#ids.set(name, id);
     return id;
@@ -300,18 +283,7 @@ class NodeNames {
 }
 
 /** Formats in the order in which they are tried: those that can contain another come first. */
-export const trafficFormats = {
-  otlp,
-  ...jsonRpcFormats,
-  'who-and-when': whoAndWhen,
-  ...chatFormats,
-} as const;
-
-type FormatName = keyof typeof trafficFormats;
-
-export const formatNames: readonly FormatName[] = Object.keys(trafficFormats).filter(
-  (name): name is FormatName => Object.hasOwn(trafficFormats, name),
-);
+export const trafficFormats: readonly TrafficFormat[] = [otlp, ...jsonRpcFormats, whoAndWhen, ...chatFormats];
 
 /** Maximum values that are examined; the first ones of a log may be about something else. */
 const PROBED_VALUES = 50;
@@ -319,11 +291,11 @@ const PROBED_VALUES = 50;
 /** Detects the format of a file, and returns the sign and where it was found; undefined if none is recognized. */
 function detectFormat(
   values: readonly SourceValue[],
-): { name: FormatName; sign: string; where: string } | undefined {
-  for (const name of formatNames) {
+): { format: TrafficFormat; sign: string; where: string } | undefined {
+  for (const format of trafficFormats) {
     for (const { value, where } of values.slice(0, PROBED_VALUES)) {
-      const sign = trafficFormats[name].findSign(value);
-      if (sign !== undefined) return { name, sign, where };
+      const sign = format.findSign(value);
+      if (sign !== undefined) return { format, sign, where };
     }
   }
   return undefined;

@@ -24,6 +24,7 @@ export interface SourceValue {
 
 /** A kind of files that is imported. */
 export interface TrafficFormat {
+  readonly name: string;
   /** Description for `--help` and messages. */
   readonly about: string;
   /** Reads the values of a file. Guesses and omissions are recorded in `notes`. */
@@ -40,8 +41,6 @@ const MAX_NOTES = 200;
 const MAX_EXAMPLE_LENGTH = 80;
 
 interface Note {
-  readonly one: string;
-  readonly many: string;
   count: number;
   readonly examples: string[];
 }
@@ -50,61 +49,39 @@ interface Note {
 export class ImportNotes {
   readonly #guessed = new Map<string, Note>();
   readonly #dropped = new Map<string, Note>();
-  readonly #malformed = new Map<string, Note>();
 
-  /**
-   * Notes a guess.
-   *
-   * @param one text for a single case
-   * @param many text for several, with `#` for their number
-   */
-  guess(one: string, many: string, example?: string, count = 1): void {
-    add(this.#guessed, one, many, example, count);
+  /** @param what the guessed things, in the plural: `causes of messages, taken as …` */
+  guess(what: string, example?: string, count = 1): void {
+    add(this.#guessed, what, example, count);
   }
 
-  drop(one: string, many: string, example?: string, count = 1): void {
-    add(this.#dropped, one, many, example, count);
+  /** @param what the omitted things, in the plural: `lines that are not JSON` */
+  drop(what: string, example?: string, count = 1): void {
+    add(this.#dropped, what, example, count);
   }
 
-  /** Notes a line or item that cannot be read, with its position. */
-  malformed(why: string, where: string): void {
-    add(this.#malformed, `a line, ${why}`, `# lines, ${why}`, where, 1);
-  }
-
-  /** Returns the notes as sentences. */
+  /** Returns the notes as lines. */
   said(): { readonly guessed: string[]; readonly dropped: string[] } {
-    return {
-      guessed: formatNotes(this.#guessed),
-      dropped: [...formatNotes(this.#malformed), ...formatNotes(this.#dropped)],
-    };
+    return { guessed: formatNotes(this.#guessed), dropped: formatNotes(this.#dropped) };
   }
 }
 
-function add(
-  notes: Map<string, Note>,
-  one: string,
-  many: string,
-  example: string | undefined,
-  count: number,
-): void {
-  if (count === 0) return;
-  let note = notes.get(one);
-  if (note === undefined) {
-    if (notes.size >= MAX_NOTES) return;
-    note = { one, many, count: 0, examples: [] };
-    notes.set(one, note);
-  }
+function add(notes: Map<string, Note>, what: string, example: string | undefined, count: number): void {
+  const known = notes.get(what);
+  if (count === 0 || (known === undefined && notes.size >= MAX_NOTES)) return;
+  const note = known ?? { count: 0, examples: [] };
+  notes.set(what, note);
   note.count += count;
   if (example === undefined || note.examples.length >= MAX_EXAMPLES) return;
   const short = example.length > MAX_EXAMPLE_LENGTH ? `${example.slice(0, MAX_EXAMPLE_LENGTH)}…` : example;
   note.examples.push(short.toWellFormed().replaceAll(/\p{Cc}/gu, ' '));
 }
 
+/** Formats notes as `lines that are not JSON: 12 (line 3, line 7, line 9, …)`. */
 function formatNotes(notes: ReadonlyMap<string, Note>): string[] {
-  return [...notes.values()].map(({ one, many, count, examples }) => {
-    const text = count === 1 ? one : many.replace('#', count.toLocaleString('en'));
+  return [...notes].map(([what, { count, examples }]) => {
+    const text = `${what}: ${count.toLocaleString('en')}`;
     if (examples.length === 0) return text;
-    const more = count > examples.length ? ', …' : '';
-    return `${text} (${examples.join(', ')}${more})`;
+    return `${text} (${examples.join(', ')}${count > examples.length ? ', …' : ''})`;
   });
 }

@@ -39,7 +39,7 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
   for (const { text: own, line } of splitJsonValues(text)) {
     const where = `line ${line}`;
     const value = parseValue(own, where, notes) ?? parseTextLine(own, where, notes);
-    if (value === undefined) notes.malformed('not JSON', where);
+    if (value === undefined) notes.drop('lines that are not JSON', where);
     else values.push({ value, where });
   }
   if (values.length === 0)
@@ -51,18 +51,8 @@ export function readSource(file: string, notes: ImportNotes): SourceValue[] {
 function parseValue(text: string, where: string, notes: ImportNotes): unknown {
   try {
     return parseLogJson(text, {
-      key: (key) =>
-        notes.drop(
-          'a key that comes twice: the last value counts',
-          '# keys that come twice: the last values count',
-          `${where}: ${key}`,
-        ),
-      number: (digits) =>
-        notes.drop(
-          'the type of a whole number beyond 2^53: it is a text now',
-          'the types of # whole numbers beyond 2^53: they are texts now',
-          digits,
-        ),
+      key: (key) => notes.drop('keys that come twice, of which the last values count', `${where}: ${key}`),
+      number: (digits) => notes.drop('whole numbers beyond 2^53, which are texts now', digits),
     });
   } catch {
     return undefined; // Lines, perhaps.
@@ -114,10 +104,7 @@ function readSourceText(file: string, notes: ImportNotes): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    notes.drop(
-      'bytes that are not UTF-8: replaced by U+FFFD',
-      'bytes that are not UTF-8: replaced by U+FFFD',
-    );
+    notes.drop('files with bytes that are not UTF-8, replaced by U+FFFD');
     return new TextDecoder().decode(bytes);
   }
 }

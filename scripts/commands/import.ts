@@ -14,10 +14,12 @@ import {
 } from '@gaia-mesh/evaluation/plan/option-table.ts';
 import { print, printJson } from '@gaia-mesh/evaluation/terminal/print.ts';
 import { count, toOneLine } from '@gaia-mesh/evaluation/terminal/table.ts';
-import { formatNames, importTraffic, trafficFormats } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
+import { importTraffic, trafficFormats } from '@gaia-mesh/evaluation/traffic/import-traffic.ts';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defineOptions } from '../command-line/options.ts';
+
+const formatNames = trafficFormats.map(({ name }) => name);
 
 const importTable = defineTable({
   options: z.object({
@@ -32,7 +34,7 @@ const importTable = defineTable({
 });
 
 export function importCommand(command: Command): void {
-  const formats = formatNames.map((name) => `  ${name.padEnd(12)} ${trafficFormats[name].about}`);
+  const formats = trafficFormats.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`);
   defineOptions(command, importTable, run).addHelpText('after', `\nFormats:\n${formats.join('\n')}\n`);
 }
 

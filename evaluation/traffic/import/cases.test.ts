@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
       'server>client tools/list.result={"text":"list"}',
       'server>client tools/call.result={"text":"call"}',
     ],
-    notes: ['the types of 3 whole numbers beyond 2^53: they are texts now (2512292042121000001'],
+    notes: ['whole numbers beyond 2^53, which are texts now: 3 (2512292042121000001'],
   },
   {
     what: 'numbers in packed JSON are as exact',
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     file: '{"jsonrpc":"2.0","id":1,"method":"m","params":{"city":"Oslo","at":[{"city":1}],"\\u0063ity":"Bergen"}}',
     format: 'mcp',
     said: ['client>server m={"city":"Bergen","at":[{"city":1}]}'],
-    notes: ['a key that comes twice: the last value counts (the file: city)'],
+    notes: ['keys that come twice, of which the last values count: 1 (the file: city)'],
   },
   {
     what: 'UTF-16 is read by its mark',
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
     file: `${JSON.stringify(call(1), null, 2)}\n{\n  "jsonrpc": "2.0",\n${JSON.stringify(reply(1, 'ok'), null, 2)}\n`,
     format: 'mcp',
     said: ['client>server tools/call={}', 'server>client tools/call.result={"text":"ok"}'],
-    notes: ['2 lines, not JSON (line 6, line 7)'],
+    notes: ['lines that are not JSON: 2 (line 6, line 7)'],
   },
   {
     what: 'text lines hold messages, and servers keep their replies',
@@ -104,7 +104,7 @@ const cases: readonly Case[] = [
       'files>client tools/call.result={"text":"file"}',
       'weather>client tools/call.result={"text":"rain"}',
     ],
-    notes: ['a line, not JSON (line 1)'],
+    notes: ['lines that are not JSON: 1 (line 1)'],
   },
   {
     what: 'sessions and clients with the same ids keep their replies',
@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
     file: lines({ session: 'a', msg: call(1) }, { session: 'b', msg: call(1) }, { msg: reply(1, '?') }),
     format: 'mcp',
     said: ['client>server tools/call', 'client>server tools/call', 'server>client response.result'],
-    notes: ['its request is not in the file, or may be one of several'],
+    notes: ['tasks of responses whose requests are not in the file, or may be one of several: 1 (line 3)'],
   },
   {
     what: 'attributes of the AI SDK are contents',
@@ -201,7 +201,7 @@ const cases: readonly Case[] = [
       'service>o9 model.call={}',
       'o9>service model.result={"messages":[{"gen_ai.request.model":"o9","content":"Nine."}]}',
     ],
-    notes: ['a log record without contents of a message', 'span of a log record: it is not in the file'],
+    notes: ['log records without contents of messages: 1', 'log records whose spans are not in the file'],
   },
   {
     what: 'a reply is a list of chunks, with its tool call',
@@ -237,7 +237,7 @@ const cases: readonly Case[] = [
     ),
     format: 'openai',
     said: Array.from({ length: 3 }, () => ['client>m chat', 'm>client chat.result']).flat(),
-    notes: ['conversations of 3 requests'],
+    notes: ['with the same first words of the user: 3'],
     tasks: 2,
   },
 ];

@@ -45,7 +45,7 @@ const importChatLog: TrafficFormat['read'] = (values, notes) => {
   for (const source of values) {
     const exchange = findExchange(source);
     if (exchange === undefined) {
-      notes.drop('a line without a request to a model', '# lines without a request to a model', source.where);
+      notes.drop('lines without a request to a model', source.where);
     } else if (exchange.response === undefined && toList(exchange.request.messages).some(isAssistant)) {
       messages.push(...readConversation(exchange, source, notes));
     } else messages.push(...conversations.add(exchange, notes));
@@ -57,19 +57,21 @@ const importChatLog: TrafficFormat['read'] = (values, notes) => {
 const listChats = (value: unknown) => listObjects(toObject(value) ?? {}, 0);
 
 /** Anthropic's come first, since they look like OpenAI's. */
-export const chatFormats = {
-  anthropic: {
+export const chatFormats: readonly TrafficFormat[] = [
+  {
+    name: 'anthropic',
     about: "requests of Anthropic's messages API",
     read: importChatLog,
     findSign: (value) =>
       listChats(value).some(isAnthropic) ? 'a request or response of messages' : undefined,
   },
-  openai: {
+  {
+    name: 'openai',
     about: "requests of OpenAI's chat and responses APIs, and what looks like them",
     read: importChatLog,
     findSign: (value) => (listChats(value).length > 0 ? 'messages or input with a model' : undefined),
   },
-} as const satisfies Readonly<Record<string, TrafficFormat>>;
+];
 
 function findExchange({ value }: SourceValue): Exchange | undefined {
   const line = toObject(value);
@@ -213,7 +215,7 @@ class Conversations {
 
   *add({ request, response, atUs, endUs, line }: Exchange, notes: ImportNotes): Generator<ImportedMessage> {
     const from = findText(line, CLIENT_KEYS) ?? 'client';
-    if (from === 'client') notes.guess('sender of a request: "client"', 'senders of # requests: "client"');
+    if (from === 'client') notes.guess('senders of requests, called "client"');
     const to = toText(request.model) ?? 'model';
     const task = this.#taskOf(request, line);
     for (const { id, result } of readToolResults(request)) {
@@ -234,22 +236,18 @@ class Conversations {
       yield call;
       yield { from: tool, to: from, task, type: 'tool.result', payload: result, atUs, answers: call };
       notes.guess(
-        'time of a tool call: from the reply that asked for it to the request that brought its result',
-        'times of # tool calls: from the replies that asked for them to the requests that brought their results',
+        'times of tool calls, taken from the replies that asked for them to the requests that brought their results',
       );
     }
     const type = detectApi(request, line);
     const asked: ImportedMessage = { from, to, task, type, payload: request, atUs };
     yield asked;
     if (response === undefined) {
-      notes.drop(
-        'a reply: the log has none for its request',
-        '# replies: the log has none for their requests',
-      );
+      notes.drop('replies that the log does not have');
       return;
     }
     if (atUs !== undefined && endUs === undefined) {
-      notes.guess('time of a reply: that of its request', 'times of # replies: those of their requests');
+      notes.guess('times of replies, taken as those of their requests');
     }
     const whole = joinChunks(response);
     const usage = toObject(whole.usage) ?? {};
@@ -293,8 +291,7 @@ class Conversations {
     else known.said = said;
     if (begun.length > MAX_ALIKE) begun.shift();
     this.#notes.guess(
-      'conversation of a request: that of requests with the same first words of the user',
-      'conversations of # requests: those of requests with the same first words of the user',
+      'conversations of requests, taken as those of requests with the same first words of the user',
     );
     return task;
   }
@@ -353,8 +350,5 @@ function* readConversation(
       yield asker;
     }
   }
-  notes.guess(
-    'recipients in a conversation: user, model and tools in turn',
-    'recipients in # conversations: user, model and tools in turn',
-  );
+  notes.guess('recipients in conversations, taken as user, model and tools in turn');
 }

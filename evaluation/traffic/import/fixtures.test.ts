@@ -58,7 +58,7 @@ describe('a log of a model API', () => {
       'gpt-4o-mini>client chat.completions.result',
     ]);
     expect(report.tasks).toBe(2);
-    expect(report.guessed.join()).toContain('senders of 3 requests: "client"');
+    expect(report.guessed.join()).toContain('senders of requests, called "client": 3');
     const call = recording.packets.find(({ packet }) => packet.type === 'tool.call');
     expect(call?.packet.payload).toEqual({ query: 'berths for fishing boats' });
     // The second request was streamed: its events are the reply.
@@ -103,7 +103,7 @@ describe('spans', () => {
   test('without contents are said to have none', () => {
     const { report } = imported('otlp-traceloop.jsonl');
 
-    expect(report.dropped.join()).toContain('contents of 2 messages: their spans have none');
+    expect(report.dropped.join()).toContain('contents of messages whose spans have none, and no tokens: 2');
   });
 });
 

@@ -59,11 +59,7 @@ const importJsonRpc: TrafficFormat['read'] = (values, notes) => {
         (method === undefined ? undefined : findMethodSide(method)) ??
         (method === undefined ? 'server' : 'client');
       if (entry.ends === undefined)
-        notes.guess(
-          'sender of a message: by its method',
-          'senders of # messages: by their methods',
-          method ?? entry.where,
-        );
+        notes.guess('senders of messages, taken from their methods', method ?? entry.where);
     }
     const own = namesOf(entry);
     const ends = entry.ends ?? { from: own[side], to: own[swapSide(side)] };
@@ -84,8 +80,7 @@ const importJsonRpc: TrafficFormat['read'] = (values, notes) => {
     const request = pending.find(entry, swapSide(side), id);
     if (request === undefined) {
       notes.guess(
-        'task of a response: its request is not in the file, or may be one of several',
-        'tasks of # responses: their requests are not in the file, or may be one of several',
+        'tasks of responses whose requests are not in the file, or may be one of several',
         entry.where,
       );
     }
@@ -166,7 +161,7 @@ function parseLogged({ value, where }: SourceValue, notes: ImportNotes): Logged[
   const around = line === undefined || isRpc(line) ? {} : line;
   const found = findRpcs(value);
   if (found.length === 0) {
-    notes.drop('a line without a message of JSON-RPC', '# lines without a message of JSON-RPC', where);
+    notes.drop('lines without a message of JSON-RPC', where);
     return [];
   }
   const from = toText(around.from);
@@ -218,8 +213,9 @@ function isRpc(object: JsonObject): boolean {
 }
 
 /** A2A comes first, since a file of it is one of JSON-RPC, too. */
-export const jsonRpcFormats = {
-  a2a: {
+export const jsonRpcFormats: readonly TrafficFormat[] = [
+  {
+    name: 'a2a',
     about: 'JSON-RPC of A2A',
     read: importJsonRpc,
     findSign: (value) => {
@@ -227,12 +223,13 @@ export const jsonRpcFormats = {
       return methods.find((method) => A2A_METHODS.test(method));
     },
   },
-  mcp: {
+  {
+    name: 'mcp',
     about: 'JSON-RPC of MCP',
     read: importJsonRpc,
     findSign: (value) => (findRpcs(value).length > 0 ? 'jsonrpc' : undefined),
   },
-} as const satisfies Readonly<Record<string, TrafficFormat>>;
+];
 
 /**
  * Infers the meaning of a log's direction labels: a label is the client's if more of its messages have methods that only clients
@@ -289,12 +286,7 @@ function learnContext(result: JsonObject, contexts: Map<string, string>): string
 function dropEnvelope(rpc: JsonObject, notes: ImportNotes): void {
   const { params: _params, result: _result, error: _error, ...envelope } = rpc;
   const bytes = Buffer.byteLength(JSON.stringify(envelope));
-  notes.drop(
-    "1 byte of JSON-RPC's envelopes: an adapter writes its own",
-    "# bytes of JSON-RPC's envelopes: an adapter writes its own",
-    undefined,
-    bytes,
-  );
+  notes.drop("bytes of JSON-RPC's envelopes, since an adapter writes its own", undefined, bytes);
 }
 
 /** The end of a connection that sent a message. */

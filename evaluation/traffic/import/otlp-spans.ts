@@ -108,19 +108,11 @@ function addLogRecords(spans: readonly Span[], values: readonly SourceValue[], n
     const hasContents = CONTENT_EVENT.test(name) || Object.keys(attributes).some(isContentAttribute);
     const own = events.get(`${record.trace} ${record.id}`);
     if (!hasContents) {
-      notes.drop(
-        'a log record without contents of a message',
-        '# log records without contents of messages',
-        name,
-      );
+      notes.drop('log records without contents of messages', name);
     } else if (own !== undefined) {
       own.push({ name, attributes });
     } else {
-      notes.guess(
-        'span of a log record: it is not in the file, so the record is its own',
-        'spans of # log records: they are not in the file, so the records are their own',
-        name,
-      );
+      notes.guess('log records whose spans are not in the file, so they are spans of their own', name);
       alone.push(record);
     }
   }

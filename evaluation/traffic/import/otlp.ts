@@ -50,11 +50,7 @@ const importOtlp: TrafficFormat['read'] = (values, notes) => {
   return spans.flatMap((span) => {
     const kind = classifySpan(span);
     if (kind === undefined) {
-      notes.drop(
-        'a span that is no exchange with a model, tool or agent',
-        '# spans that are no exchanges with models, tools or agents',
-        span.name,
-      );
+      notes.drop('spans that are no exchanges with models, tools or agents', span.name);
       return [];
     }
     const from = findCaller(span, byId);
@@ -88,6 +84,7 @@ const importOtlp: TrafficFormat['read'] = (values, notes) => {
 };
 
 export const otlp: TrafficFormat = {
+  name: 'otlp',
   about: 'OpenTelemetry spans and log records (OTLP/JSON): GenAI, OpenInference, Vercel AI SDK',
   read: importOtlp,
   findSign: (value) => ['resourceSpans', 'resourceLogs'].find((key) => Array.isArray(toObject(value)?.[key])),
@@ -176,16 +173,11 @@ function pickContent(span: Span, kind: Kind, way: Way, notes: ImportNotes): unkn
     toCount(attributes[`ai.usage.${way}Tokens`]) ??
     toCount(attributes[`ai.usage.${way === 'input' ? 'prompt' : 'completion'}Tokens`]);
   if (tokens === undefined || tokens === 0) {
-    notes.drop(
-      'contents of a message: the span has none, and no tokens',
-      'contents of # messages: their spans have none, and no tokens',
-      span.name,
-    );
+    notes.drop('contents of messages whose spans have none, and no tokens', span.name);
     return {};
   }
   notes.guess(
-    `size of a message without contents: ${CHARACTERS_PER_TOKEN} characters a token`,
-    `sizes of # messages without contents: ${CHARACTERS_PER_TOKEN} characters a token`,
+    `sizes of messages without contents, taken as ${CHARACTERS_PER_TOKEN} characters a token`,
     span.name,
   );
   return { text: 'word'.repeat(Math.min(tokens, MAX_STAND_IN_TOKENS)) };

@@ -60,7 +60,7 @@ const importFailures: TrafficFormat['read'] = (values, notes) => {
   for (const { value, where } of values) {
     const failure = readLabelledFailure(value, where.replaceAll(' ', '-'));
     if (failure === undefined) {
-      notes.drop('a value that is no labelled failure', '# values that are no labelled failures', where);
+      notes.drop('values that are no labelled failures', where);
       continue;
     }
     const { id, question, steps } = failure;
@@ -72,8 +72,7 @@ const importFailures: TrafficFormat['read'] = (values, notes) => {
     if (question !== '' && first !== undefined && first.content !== question)
       messages.push({ ...said, from: PERSON, to: first.agent, type: 'question', payload: { question } });
     steps.forEach(({ agent, to, kind, content }, step) => {
-      if (to === undefined)
-        notes.guess('recipient of a step: who speaks next', 'recipients of # steps: who speaks next');
+      if (to === undefined) notes.guess('recipients of steps, taken as those who speak next');
       const next = steps.slice(step + 1).find((one) => one.agent !== agent)?.agent ?? PERSON;
       messages.push({
         ...said,
@@ -83,12 +82,13 @@ const importFailures: TrafficFormat['read'] = (values, notes) => {
         payload: { step, content },
       });
     });
-    notes.drop('the label of a failure', 'the labels of # failures');
+    notes.drop('labels of failures');
   }
   return messages;
 };
 
 export const whoAndWhen: TrafficFormat = {
+  name: 'who-and-when',
   about: 'labelled failures of the public Who&When set',
   read: importFailures,
   findSign: (value) =>

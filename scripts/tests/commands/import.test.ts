@@ -14,12 +14,12 @@ describe('what another tool wrote', () => {
     const imported = await callCli(['import', fixture('otlp-openinference.jsonl'), '--out', recording]);
     expect(imported.code, imported.stderr).toBe(0);
     expect(imported.stdout).toContain('9 packets of 1 task, read as otlp (by resourceSpans in line 1)');
-    expect(imported.stdout).toContain('causes of 4 messages: what their senders had heard last');
+    expect(imported.stdout).toContain('causes of messages, taken as what their senders had heard last: 4');
 
     const bounds = ['--adapters', 'json,msgpack', '--rounds', '2', '--budget', '5', '--out', out, '--json'];
     const compared = await runCli(['compare', '--recording', recording, ...bounds]);
     expect(compared.code, compared.stderr).toBe(0);
-    expect(compared.stderr).toContain('Guessed: causes of 4 messages');
+    expect(compared.stderr).toContain('Guessed: causes of messages, taken as what their senders had heard last: 4');
     const [json, msgpack] = JSON.parse(compared.stdout).arms;
     expect(json.ledger.total.packets).toBe(9);
     expect(msgpack.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
