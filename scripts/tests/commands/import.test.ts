@@ -19,7 +19,9 @@ describe('what another tool wrote', () => {
     const bounds = ['--adapters', 'json,msgpack', '--rounds', '2', '--budget', '5', '--out', out, '--json'];
     const compared = await runCli(['compare', '--recording', recording, ...bounds]);
     expect(compared.code, compared.stderr).toBe(0);
-    expect(compared.stderr).toContain('Guessed: causes of messages, taken as what their senders had heard last: 4');
+    expect(compared.stderr).toContain(
+      'Guessed: causes of messages, taken as what their senders had heard last: 4',
+    );
     const [json, msgpack] = JSON.parse(compared.stdout).arms;
     expect(json.ledger.total.packets).toBe(9);
     expect(msgpack.ledger.total.wire).toBeLessThan(json.ledger.total.wire);
