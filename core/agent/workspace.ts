@@ -8,7 +8,7 @@ import type { JsonObject } from '../contracts/packet.ts';
 import type { PromptPart } from '../contracts/prompt-part.ts';
 import { USAGE_FILE, type Usage } from '../contracts/usage.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
-import { type Log, openLog } from '../system/log.ts';
+import { Log } from '../system/log.ts';
 import { listParts } from '../tokens/parts-of.ts';
 
 /** Maximum tasks whose written texts are remembered; texts of an older task are written again. */
@@ -32,7 +32,7 @@ class ExchangeLog {
   readonly #written = new Map<string, Set<string>>();
 
   constructor(file: string) {
-    this.#log = openLog(file, { durability: 'each' });
+    this.#log = new Log(file, { durability: 'each' });
   }
 
   /** Appends an exchange; it is in the file when this returns. */
@@ -139,7 +139,7 @@ export class Workspace {
   ) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true });
-    this.log = openLog(path.join(directory, 'agent.log'));
+    this.log = new Log(path.join(directory, 'agent.log'));
     const fresh: Memory = {
       node_id: agent.id,
       tool: agent.tool,
@@ -205,7 +205,7 @@ export class Workspace {
     let record = this.#records.get(fileName);
     if (record === undefined) {
       // The record of a task's work is in the file even if the task fails or times out.
-      record = openLog(path.join(this.directory, fileName), { durability: 'each' });
+      record = new Log(path.join(this.directory, fileName), { durability: 'each' });
       this.#records.set(fileName, record);
     }
     return record;

@@ -12,7 +12,7 @@ import type { MeshObserver } from '../hub/mesh-observer.ts';
 import { createRouter } from '../hub/routing.ts';
 import { type LinesByType, RunRecord } from '../recording/run-record.ts';
 import { writeWhole } from '../system/files/whole-file.ts';
-import { type Log, openLog, readEpochMs } from '../system/log.ts';
+import { Log, readEpochMs } from '../system/log.ts';
 import { warmUp } from '../system/process/warm-up.ts';
 import { Sampled } from '../system/sampled.ts';
 import { openTransport } from '../transports/run-transport.ts';
@@ -108,7 +108,7 @@ export class MeshRun {
     this.runId = runId;
     this.folder = folder;
     this.#secret = readRunSecret(options.environment) || randomBytes(32).toString('hex');
-    this.#log = openLog(path.join(folder.workspaces, 'hub.log'));
+    this.#log = new Log(path.join(folder.workspaces, 'hub.log'));
     this.#record = new RunRecord(path.join(folder.workspaces, FRAMES_FILE));
     this.#tasks = new TaskLog(path.join(folder.workspaces, 'tasks.jsonl'));
     const { observer, team } = options;
@@ -361,7 +361,7 @@ export class MeshRun {
   }
 
   #createObserver(): MeshObserver {
-    const lines = new PacketLines(this.#log.append);
+    const lines = new PacketLines((bytes) => this.#log.append(bytes));
     const refusals = new Sampled();
     return {
       // Relayed packets are too many for single events.

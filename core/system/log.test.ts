@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openLog } from './log.ts';
+import { Log } from './log.ts';
 
 let directory: string;
 let file: string;
@@ -17,9 +17,9 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const text = () => readFileSync(file, 'utf8');
 const lines = () => text().split('\n').slice(0, -1);
 
-describe('openLog', () => {
+describe('a log', () => {
   it('writes one JSON object a line, with its time', () => {
-    const log = openLog(file);
+    const log = new Log(file);
     const before = Date.now();
     log.info({ dir: 'sent', bytes: 7 });
     log.warn({ dir: 'received', refused: 'why' });
@@ -33,7 +33,7 @@ describe('openLog', () => {
   });
 
   it('has warnings on disk when the call returns, with all that came before', () => {
-    const log = openLog(file);
+    const log = new Log(file);
     for (let i = 0; i < 100; i++) log.info({ i });
     log.warn({ i: 100 });
     expect(lines().map((line) => JSON.parse(line).i)).toEqual(Array.from({ length: 101 }, (_, i) => i));
@@ -41,7 +41,7 @@ describe('openLog', () => {
   });
 
   it('has other lines on disk soon, though the log stays open', async () => {
-    const log = openLog(file);
+    const log = new Log(file);
     log.info({ i: 0 });
     await vi.waitFor(() => expect(lines()).toHaveLength(1), { timeout: 60_000 });
     log.info({ i: 1 });
@@ -51,7 +51,7 @@ describe('openLog', () => {
   });
 
   it('writes deep and long values whole', () => {
-    const log = openLog(file);
+    const log = new Log(file);
     const payload = { deep: [[[[[[[{ end: 'x' }]]]]]]], long: Array.from({ length: 500 }, (_, i) => i) };
     log.info({ payload });
     log.close();
@@ -59,7 +59,7 @@ describe('openLog', () => {
   });
 
   it('stops at its bound, counted in bytes, and says so in the last line', () => {
-    const log = openLog(file, { maxBytes: 1000 });
+    const log = new Log(file, { maxBytes: 1000 });
     for (let i = 0; i < 100; i++) log.info({ said: 'é'.repeat(50) });
     log.close();
     const kept = lines().map((line) => JSON.parse(line));
@@ -80,7 +80,7 @@ describe('openLog', () => {
   it.each([0, 1, 6, 7, 8, 20])(
     'takes whole lines as they are, and of those that go %i bytes beyond its bound none',
     (room) => {
-      const log = openLog(file, { maxBytes: 8 + room });
+      const log = new Log(file, { maxBytes: 8 + room });
       log.append(Buffer.from('{"a":1}\n'));
       expect(log.isOpen).toBe(true);
       log.append(Buffer.from('{"b":2}\n{"c":3}\n'));
