@@ -29,8 +29,10 @@ function escapeSubjectPart(id: string): string {
   );
 }
 
+const TOKEN_BYTES = 16;
+
 /**
- * Subjects of one agent. They share a prefix, so that a server can restrict their use:
+ * Returns the subjects of one agent. They share a prefix, so that a server can restrict their use:
  *
  *     <mesh>.<node>.dial            a hub requests a connection here
  *     <mesh>.<node>.hub.<token>     messages of the agent in one connection
@@ -38,18 +40,7 @@ function escapeSubjectPart(id: string): string {
  *
  * Tokens are fresh and cannot be guessed: a client that cannot listen cannot write into a connection either.
  */
-interface AgentSubjects {
-  readonly dial: string;
-  hubEar(): string;
-  agentEar(): string;
-  /** Returns true for a subject of this agent, the only kind to which it replies. */
-  isHubEar(subject: string): boolean;
-  isAgentEar(subject: string): boolean;
-}
-
-const TOKEN_BYTES = 16;
-
-export function nameAgentSubjects(mesh: string, node: string): AgentSubjects {
+export function nameAgentSubjects(mesh: string, node: string) {
   const prefix = `${mesh}.${escapeSubjectPart(node)}`;
   const ear = (side: string) => `${prefix}.${side}.${randomBytes(TOKEN_BYTES).toString('hex')}`;
   const isEar = (side: string, subject: string) =>
@@ -59,7 +50,8 @@ export function nameAgentSubjects(mesh: string, node: string): AgentSubjects {
     dial: `${prefix}.dial`,
     hubEar: () => ear('hub'),
     agentEar: () => ear('agent'),
-    isHubEar: (subject) => isEar('hub', subject),
-    isAgentEar: (subject) => isEar('agent', subject),
+    /** Returns true for a subject of this agent, the only kind to which it replies. */
+    isHubEar: (subject: string) => isEar('hub', subject),
+    isAgentEar: (subject: string) => isEar('agent', subject),
   };
 }
