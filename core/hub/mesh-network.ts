@@ -55,7 +55,7 @@ const FULL_QUEUE = 'full queue';
  * Reads from no agent while one destination's queue is full, so that memory stays bounded whatever they do; a
  * destination that accepts nothing for too long is cut off.
  */
-export class Backpressure {
+class Backpressure {
   readonly #links: readonly Link[];
   readonly #stallTimeoutMs: number;
   readonly #full = new Set<Link>();
