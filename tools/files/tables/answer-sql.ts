@@ -120,7 +120,7 @@ function describeTables(tables: Selection['tables']): string[] {
       {
         name,
         alias,
-        table: { rows, header },
+        sheet: { rows, header },
       },
       own,
     ]) => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { documentTools } from '../document-tools.ts';
 import { loaded, styledXlsx } from '../testing/documents.ts';
 import { taskPlace } from '../testing/task-place.ts';
+import type { Sheet } from './sheet.ts';
 import { readSheets } from './workbook.ts';
 
 const { read_excel: readExcel } = documentTools;
@@ -138,13 +139,20 @@ describe('read_excel', () => {
   });
 });
 
+/** Returns all rows of a sheet: those above the header, the header, and those below. */
+function rowsOf(sheet: Sheet | undefined) {
+  return sheet === undefined
+    ? []
+    : [...sheet.above, sheet.header, ...sheet.rows].filter((row) => row !== undefined);
+}
+
 describe('readSheets', () => {
   test.each(['xlsx', 'xlsb', 'biff8', 'ods'] as const)(
     'reads what a program writes as %s (RA-37)',
     async (type) => {
       const [sheet] = await readSheets(loaded('a.bin', book({ Sales: sales() }, type)));
       expect(sheet?.name).toBe('Sales');
-      expect(sheet?.rows.map(({ cells }) => cells)).toEqual([
+      expect(rowsOf(sheet).map(({ cells }) => cells)).toEqual([
         ['Sales of the year'],
         ['Name', 'Date', 'Amount'],
         ['Ann | Co', '2024-03-01', 1.5],
@@ -164,7 +172,7 @@ describe('readSheets', () => {
     sheet.E2 = { t: 'n', v: 9007199254740991 };
     sheet['!ref'] = 'A1:F2';
     const [read] = await readSheets(loaded('a.xlsx', book({ S: sheet })));
-    expect(read?.rows[1]?.cells).toEqual(['10:30:00', '36:00', '#DIV/0!', 0.25, 9007199254740991]);
+    expect(rowsOf(read)[1]?.cells).toEqual(['10:30:00', '36:00', '#DIV/0!', 0.25, 9007199254740991]);
     const workbook = XLSX.utils.book_new(
       XLSX.utils.aoa_to_sheet([[{ t: 'n', v: 0, z: 'yyyy-mm-dd' }], [{ t: 'n', v: 100, z: 'yyyy-mm-dd' }]]),
     );
@@ -172,7 +180,7 @@ describe('readSheets', () => {
     const [old] = await readSheets(
       loaded('a.xlsx', new Uint8Array(XLSX.write(workbook, { type: 'buffer' }))),
     );
-    expect(old?.rows[1]?.cells).toEqual(['1904-04-10']);
+    expect(rowsOf(old)[1]?.cells).toEqual(['1904-04-10']);
   });
 
   test('a formula that was never calculated has no value, not 0 (RA-37)', async () => {
@@ -181,7 +189,7 @@ describe('readSheets', () => {
       [],
     );
     const [sheet] = await readSheets(loaded('a.xlsx', bytes));
-    expect(sheet?.rows).toHaveLength(1);
+    expect(rowsOf(sheet)).toHaveLength(1);
     expect(sheet?.formulas).toEqual(['A2 =1+1']);
   });
 
@@ -191,7 +199,7 @@ describe('readSheets', () => {
       [],
     );
     const [sheet] = await readSheets(loaded('a.xlsx', bytes));
-    expect(sheet?.rows).toEqual([
+    expect(rowsOf(sheet)).toEqual([
       { number: 1, cells: [1] },
       { number: 1048576, cells: [null, 2] },
     ]);
@@ -253,12 +261,12 @@ describe('readSheets', () => {
     ],
   ])('%s as %j (RA-37)', async (name, content, rows) => {
     const [sheet] = await readSheets(loaded(name, content));
-    expect(sheet?.rows.map(({ cells }) => cells)).toEqual(rows);
+    expect(rowsOf(sheet).map(({ cells }) => cells)).toEqual(rows);
   });
 
   test('row numbers are those of the spreadsheet, where rows are empty, too', async () => {
     const [sheet] = await readSheets(loaded('a.csv', 'a,b\n,\n1,2\n'));
-    expect(sheet?.rows.map(({ number }) => number)).toEqual([1, 3]);
+    expect(rowsOf(sheet).map(({ number }) => number)).toEqual([1, 3]);
   });
 
   test('a table that a program wrote as HTML and called .xls is one', async () => {
@@ -268,7 +276,7 @@ describe('readSheets', () => {
         '<html><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></html>',
       ),
     );
-    expect(sheet?.rows.map(({ cells }) => cells)).toEqual([
+    expect(rowsOf(sheet).map(({ cells }) => cells)).toEqual([
       ['a', 'b'],
       [1, 2],
     ]);

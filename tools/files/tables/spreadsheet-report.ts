@@ -5,15 +5,7 @@ import { parseNumber } from '../../tables/values/number.ts';
 import type { CellValue } from '../../tables/values/value.ts';
 import { type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { renderMarkdownTable } from './markdown-table.ts';
-import {
-  formatCell,
-  MAX_CELL_CHARACTERS,
-  type Sheet,
-  type SheetRow,
-  type Table,
-  toColumnLetters,
-  toTable,
-} from './sheet.ts';
+import { formatCell, MAX_CELL_CHARACTERS, type Sheet, type SheetRow, toColumnLetters } from './sheet.ts';
 import { readSheets } from './workbook.ts';
 
 /** Default number of rows of each sheet in a reply. */
@@ -37,9 +29,10 @@ export async function reportSpreadsheet(
 ): Promise<DataToolReply> {
   const all = await readSheets(file);
   const sheets = wanted === undefined ? all : [findSheet(file, all, wanted)];
-  const names = all.map(
-    ({ name, rows, isHidden }) => `${quoteFileName(name)} (${rows.length} rows${isHidden ? ', hidden' : ''})`,
-  );
+  const names = all.map(({ name, above, header, rows, isHidden }) => {
+    const count = above.length + (header === undefined ? 0 : 1) + rows.length;
+    return `${quoteFileName(name)} (${count} rows${isHidden ? ', hidden' : ''})`;
+  });
   const parts = [
     `${quoteFileName(file.name)}: spreadsheet, ${file.bytes.length} bytes, ${all.length} sheets: ${names.join(', ')}`,
   ];
@@ -47,17 +40,16 @@ export async function reportSpreadsheet(
   let characters = 0;
   let cells = 0;
   for (const sheet of sheets) {
-    const table = toTable(sheet);
-    const text = formatSheet(sheet, table, maxRows, MAX_TEXT_CHARACTERS - characters);
+    const text = formatSheet(sheet, maxRows, MAX_TEXT_CHARACTERS - characters);
     characters += text.length;
     parts.push(text);
     const rowLimit = Math.min(
       maxRows,
-      Math.floor((MAX_DATA_CELLS - cells) / Math.max(1, table.columns.length)),
+      Math.floor((MAX_DATA_CELLS - cells) / Math.max(1, sheet.columns.length)),
     );
-    const rows = table.rows.slice(0, Math.max(0, rowLimit));
-    cells += rows.length * table.columns.length;
-    data.push(buildSheetData(sheet.name, table, rows));
+    const rows = sheet.rows.slice(0, Math.max(0, rowLimit));
+    cells += rows.length * sheet.columns.length;
+    data.push(buildSheetData(sheet, rows));
   }
   return { text: parts.join('\n\n'), data: { sheets: data } };
 }
@@ -79,14 +71,14 @@ function findSheet(file: LoadedFile, sheets: readonly Sheet[], wanted: string): 
   );
 }
 
-function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number): string {
+function formatSheet(sheet: Sheet, maxRows: number, room: number): string {
   const lines = [
-    `## Sheet ${JSON.stringify(sheet.name)}: ${table.rows.length} rows below the header, ${table.columns.length} columns`,
+    `## Sheet ${JSON.stringify(sheet.name)}: ${sheet.rows.length} rows below the header, ${sheet.columns.length} columns`,
   ];
-  for (const { number, cells } of table.above)
+  for (const { number, cells } of sheet.above)
     lines.push(`Row ${number}: ${cells.filter((cell) => cell !== null).join(' ')}`);
-  if (table.header === undefined) lines.push('The sheet holds no values.');
-  else lines.push(...formatTableLines(table, table.header, maxRows, room));
+  if (sheet.header === undefined) lines.push('The sheet holds no values.');
+  else lines.push(...formatTableLines(sheet, sheet.header, maxRows, room));
   if (!sheet.isWhole) lines.push('[the sheet is too large: rows or columns at its end were left out]');
   lines.push(
     ...noteLines('Formulas', sheet.formulas),
@@ -102,7 +94,7 @@ function formatSheet(sheet: Sheet, table: Table, maxRows: number, room: number):
 }
 
 function formatTableLines(
-  { columns, rows }: Table,
+  { columns, rows }: Sheet,
   header: SheetRow,
   maxRows: number,
   room: number,
@@ -133,7 +125,7 @@ function formatTableLines(
 }
 
 /** Builds the data of a sheet, with `rows_left_out` when not all rows fit. */
-function buildSheetData(name: string, { columns, rows: all }: Table, rows: readonly SheetRow[]): JsonObject {
+function buildSheetData({ name, columns, rows: all }: Sheet, rows: readonly SheetRow[]): JsonObject {
   const cells = rows.map((row) => columns.map((_, i) => shortenCell(row.cells[i] ?? null)));
   const left = all.length - rows.length;
   const data = { name, columns: [...columns], rows: cells };
@@ -217,12 +209,11 @@ const MAX_CELLS = 300_000;
  */
 export async function exportSheetCells(file: LoadedFile): Promise<string> {
   let room = MAX_CELLS;
-  const sheets = (await readSheets(file)).map((sheet) => {
-    const { columns, rows } = toTable(sheet);
+  const sheets = (await readSheets(file)).map(({ name, columns, rows }) => {
     const kept = rows.slice(0, Math.floor(room / Math.max(1, columns.length)));
     room -= kept.length * columns.length;
     return {
-      name: sheet.name,
+      name,
       columns,
       rows: kept.map(({ cells }) => columns.map((_, i) => plain(cells[i] ?? null))),
     };

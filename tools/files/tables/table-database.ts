@@ -2,7 +2,7 @@ import { constants, DatabaseSync, type SQLOutputValue, type StatementSync } from
 import { MeshError, readSystemCode, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { SQL_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { type DateOrder, detectDateOrder } from '../../tables/values/date.ts';
-import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet, type Table, toTable } from './sheet.ts';
+import { MAX_COLUMNS, MAX_ROWS, makeNamesUnique, type Sheet } from './sheet.ts';
 import { type ColumnNames, quote, type SqlColumn, typeCells } from './sql-columns.ts';
 
 /** A sheet as a table of a database. */
@@ -10,7 +10,7 @@ interface SqlTable {
   readonly name: string;
   /** A name that needs no quotes; undefined when a sheet has that name. */
   readonly alias: string | undefined;
-  readonly table: Table;
+  readonly sheet: Sheet;
   readonly columns: readonly ColumnNames[];
   /** The name of the column with each row's number in the sheet. */
   readonly rowColumn: string;
@@ -64,15 +64,14 @@ function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
   const refused: string[] = [];
   const tables = sheets.flatMap((sheet, at): SqlTable[] => {
     const [name = '', alias] = [names[at], `t${at + 1}`];
-    const table = toTable(sheet);
-    const count = table.columns.length;
+    const count = sheet.columns.length;
     if (!sheet.isWhole || count > SQL_LIMITS.columns) {
       refused.push(
         `Sheet ${JSON.stringify(sheet.name)} is not available as a table, since results would cover only a part of it: it has more than ${MAX_ROWS} rows or ${Math.min(MAX_COLUMNS, SQL_LIMITS.columns)} columns.`,
       );
       return [];
     }
-    const own = table.columns.map((column) =>
+    const own = sheet.columns.map((column) =>
       column.slice(0, MAX_NAME_CHARACTERS).toWellFormed().replaceAll('\0', ' '),
     );
     const unique = makeNamesUnique(
@@ -90,7 +89,7 @@ function nameTables(file: string, sheets: readonly Sheet[]): SqlTables {
       inSeconds: unique[2 * count + 1 + i] ?? '',
     }));
     const rowColumn = unique[count] ?? '';
-    return [{ name, alias: taken.has(alias) ? undefined : alias, table, columns, rowColumn }];
+    return [{ name, alias: taken.has(alias) ? undefined : alias, sheet, columns, rowColumn }];
   });
   return { file, tables, refused };
 }
@@ -198,7 +197,7 @@ function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefin
       filled.filter(({ meaning }) => meaning !== ''),
     );
     const put = database.prepare(`INSERT INTO ${quote(table.name)} VALUES (?${', ?'.repeat(filled.length)})`);
-    for (const [at, { number }] of table.table.rows.entries())
+    for (const [at, { number }] of table.sheet.rows.entries())
       put.run(number, ...filled.map(({ values }) => values[at] ?? null));
   }
   guardDatabase(database, of.tables);
@@ -207,7 +206,7 @@ function fillDatabase(of: SqlTables, sql: string, otherwise: DateOrder | undefin
 
 /** Types the columns that are read; the others stay empty. */
 function typeTable(
-  { table: { rows }, columns }: SqlTable,
+  { sheet: { rows }, columns }: SqlTable,
   read: ReadonlySet<number>,
   otherwise: DateOrder | undefined,
 ): ReturnType<typeof typeCells>[] {

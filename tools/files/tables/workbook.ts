@@ -7,7 +7,14 @@ import { detectFileKind } from '../file-kind.ts';
 import { fromLibrary, type LoadedFile, quoteFileName } from '../loaded-file.ts';
 import { readExtension } from '../reading/readers.ts';
 import { decodeText } from '../text-encoding.ts';
-import { MAX_COLUMNS, MAX_ROWS, type Sheet, type SheetRow, toColumnLetters } from './sheet.ts';
+import {
+  MAX_COLUMNS,
+  MAX_ROWS,
+  makeNamesUnique,
+  type Sheet,
+  type SheetRow,
+  toColumnLetters,
+} from './sheet.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 /** Length of the beginning that is searched for the delimiter. */
@@ -45,7 +52,7 @@ async function parseCsvSheet(file: LoadedFile): Promise<Sheet> {
   return {
     name: 'CSV',
     isHidden: false,
-    rows: rows.slice(0, MAX_ROWS).filter(({ cells }) => cells.some((cell) => cell !== null)),
+    ...arrangeRows(rows.slice(0, MAX_ROWS).filter(({ cells }) => cells.some((cell) => cell !== null))),
     isWhole: rows.length <= MAX_ROWS && rows.every(({ cells }) => cells.length <= MAX_COLUMNS),
     formulas: [],
     comments: [],
@@ -60,6 +67,32 @@ function toSheetRow(record: unknown, index: number): SheetRow {
     return text.trim() === '' ? null : text;
   });
   return { number: index + 1, cells: cells.slice(0, MAX_COLUMNS + 1) };
+}
+
+/** Number of rows at the top that are searched for a header. */
+const HEADER_ROWS = 20;
+
+/**
+ * Arranges the rows that are not empty as a table. Takes as header the first row that is at least half as full as the fullest near the top: titles above a table fill a
+ * cell or two. Columns without a name are named by their letter, and repeated names are numbered.
+ */
+function arrangeRows(rows: readonly SheetRow[]): Pick<Sheet, 'above' | 'header' | 'columns' | 'rows'> {
+  const filled = rows.slice(0, HEADER_ROWS).map(({ cells }) => cells.filter((cell) => cell !== null).length);
+  const most = filled.reduce((max, count) => Math.max(max, count), 0);
+  const at = Math.max(
+    0,
+    filled.findIndex((count) => count * 2 >= most),
+  );
+  const header = rows[at];
+  const width = rows.slice(at).reduce((max, { cells }) => Math.max(max, cells.length), 0);
+  const names = Array.from({ length: width }, (_, i) => {
+    const title = String(header?.cells[i] ?? '')
+      .replace(/\s+/g, ' ')
+      .trim();
+    // Names become keys of JSON objects, in which `__proto__` has a meaning of its own.
+    return title === '' || title === '__proto__' ? toColumnLetters(i) : title;
+  });
+  return { columns: makeNamesUnique(names), rows: rows.slice(at + 1), header, above: rows.slice(0, at) };
 }
 
 /** Returns the delimiter that the first lines have equally often, and most often. */
@@ -180,7 +213,16 @@ class CellReader {
       else if (cells.length > 0) rows.push({ number: row + 1, cells });
     });
     const merged = (sheet['!merges'] ?? []).map((range) => this.#library.utils.encode_range(range));
-    return { name, isHidden, rows, isWhole, formulas, comments, merged, fills: formatFills(fills) };
+    return {
+      name,
+      isHidden,
+      ...arrangeRows(rows),
+      isWhole,
+      formulas,
+      comments,
+      merged,
+      fills: formatFills(fills),
+    };
   }
 
   #value(cell: CellObject): CellValue {
