@@ -9,7 +9,7 @@ await runProgram({
     {
       name: 'perf',
       group: 'Measure',
-      summary: 'measure the default run, a batch and the relay',
+      summary: 'measure the default run and a batch, or the relay',
       load: async () => (await import('./perf/perf.ts')).definePerf,
     },
     {

@@ -34,10 +34,7 @@ const perfTable = defineTable({
   options: z.object({
     json: flag('print the figures as JSON'),
     write: flag('write docs/results/runs.md (with --relay: docs/results/relay.md)'),
-    /** True measures only the relay, with all its loads; undefined includes its quick loads. */
-    relay: option(undefined, 'measure only the relay, beside installed brokers', z.boolean().optional(), {
-      no: 'leave out the relay',
-    }),
+    relay: flag('measure only the relay, beside installed brokers'),
     watch: flag('measure only the cost of the live page'),
     rounds: option('<n>', 'measure each target in this many rounds', wholeNumber.optional()),
     quick: flag('with --relay: measure four agents and small packets only'),
@@ -51,7 +48,7 @@ export function definePerf(command: Command): void {
 }
 
 async function run(options: PerfOptions): Promise<void> {
-  if (options.relay === true) return runRelayOnly(options);
+  if (options.relay) return runRelayOnly(options);
   if (options.watch) return runWatchOnly(options);
   const { rounds } = options;
   const publish = createPublisher('docs/results/runs.md', options);
@@ -59,12 +56,10 @@ async function run(options: PerfOptions): Promise<void> {
   const start = await measureStart(rounds ?? START_ROUNDS);
   console.error(`batches of ${BATCH_TASKS} tasks …`);
   const batch = await measureBatch(rounds ?? BATCH_ROUNDS);
-  const relay =
-    options.relay === false ? undefined : reportRelay(await runRelay({ ...options, quick: true }));
   const table = formatSpeed(start, batch);
   await publish({
-    report: { start, batch, relay: relay?.report },
-    text: [table, ...(relay === undefined ? [] : [relay.text])].join('\n\n'),
+    report: { start, batch },
+    text: table,
     part: {
       facts: 'four agents, embedded engine, adapter json',
       limits: ['Loopback is not a network, and a machine that others use at the same time is slower.'],
@@ -96,7 +91,7 @@ function formatSpeed(start: StartTimes, batch: BatchTimes): string {
 
 async function runRelayOnly(options: PerfOptions): Promise<void> {
   const publish = createPublisher('docs/results/relay.md', options);
-  await publish(reportRelay(await runRelay(options)));
+  await publish(reportRelay(await measureRelay(options.quick, options.rounds ?? RELAY_ROUNDS)));
 }
 
 /** Measures the goal that a watched run takes at most 3 % longer. */
@@ -133,10 +128,6 @@ function writeTasks(folder: string, count: number): string {
   }
   log.close();
   return file;
-}
-
-function runRelay({ rounds = RELAY_ROUNDS, quick }: PerfOptions) {
-  return measureRelay(quick, rounds);
 }
 
 const summarySchema = z.object({ tasks_per_s: z.number().positive() });
