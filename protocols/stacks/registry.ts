@@ -97,7 +97,7 @@ function listLanguageEntries(language: Language): readonly StackEntry[] {
     implementation: language,
     async load() {
       findPeer(language, `--stacks ${name} --implementation ${language}`);
-      return (await import('./languages/stacks.ts')).createSdkStack(name, language);
+      return (await import('./languages/language-stack.ts')).createSdkStack(name, language);
     },
   }));
 }

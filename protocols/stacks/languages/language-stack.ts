@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { MAX_FRAME_BYTES } from '@gaia-mesh/core/contracts/limits.ts';
 import { HEAD_LENGTHS, parsePacket } from '@gaia-mesh/core/contracts/packet.ts';
-import { Forwarder } from '@gaia-mesh/core/transports/tcp/forwarder.ts';
 import * as z from 'zod';
+import { meshCard } from '../a2a/packets.ts';
 import {
   type Inbox,
   SESSION_TIMEOUT_MS,
@@ -16,36 +17,60 @@ import {
 } from '../contract/stack.ts';
 import { ControlChannel, processCountsSchema, type Question } from '../control-channel.ts';
 import { listenInPrivate } from '../listen.ts';
+import { MCP_PATH } from '../mcp/revision.ts';
 import { serveInChildren } from '../mcp/stdio/served-child.ts';
-import {
-  type BodyCounter,
-  createBodyCounter,
-  detectBodyFormat,
-  type MessageCount,
-} from '../meter/body-counter.ts';
-import { WireMeter } from '../meter/wire-meter.ts';
+import { createPacketTool, describeTool } from '../mcp/tools.ts';
 import { findPeer, type Language } from './installation.ts';
+import { openWireRelay } from './wire-relay.ts';
 
-/** A stack whose two ends are written in another language. */
-interface LanguageStack extends Omit<Stack, 'implementation' | 'serve' | 'connect'> {
+/** The ends of a stack by the SDK of another language. TLS is not supported, as encrypted messages cannot be recognized. */
+interface LanguageEnds extends Pick<Stack, 'protocol' | 'transport' | 'traits'> {
   /** The carrier of its messages; over pipes, clients start the server. */
   readonly carrier: 'http1' | 'http2' | 'pipes';
-  /** The two ends in each language: a module of Python, a name in Go. */
-  readonly modules: Readonly<Record<Language, string>>;
-  /** Returns the address of a server on a port. */
-  addressOf(port: number): string;
+  /** Scheme of the address of a server on a port. */
+  readonly scheme: 'http' | 'grpc';
+  readonly path: string;
   /** Returns what the two ends need in addition to the settings: the tool, the card. */
   describe(): object;
 }
 
+const A2A = { protocol: 'a2a', path: '', describe: () => ({ card: meshCard }) } as const;
+/** Maximum nesting of JSON in protobuf, whose limit of a hundred levels counts each level three times. */
+const A2A_TRAITS = { oneWay: 'acknowledged', hasTls: false, deepestPayload: 30 } as const;
+const MCP = {
+  protocol: 'mcp',
+  scheme: 'http',
+  path: MCP_PATH,
+  traits: { oneWay: 'acknowledged', hasTls: false },
+  describe: () => ({ tool: describeTool(createPacketTool(async () => [])) }),
+} as const;
+
+const ENDS = {
+  'a2a/jsonrpc': { ...A2A, transport: 'http1', carrier: 'http1', scheme: 'http', traits: A2A_TRAITS },
+  'a2a/grpc': {
+    ...A2A,
+    transport: 'grpc',
+    carrier: 'http2',
+    scheme: 'grpc',
+    // A channel of gRPC has one connection, which stays.
+    traits: { ...A2A_TRAITS, fixed: ['connections', 'keepAliveMs'] },
+  },
+  'mcp/http': { ...MCP, transport: 'http1', carrier: 'http1' },
+  'mcp/stdio': { ...MCP, transport: 'stdio', carrier: 'pipes' },
+} as const satisfies Readonly<Record<string, LanguageEnds>>;
+
 const servedSchema = z.object({ port: z.int() });
 const repliesSchema = z.array(z.unknown());
 
-/** Creates a stack whose ends are written in `language`. Each process of ours has one process of that language. */
-export function createLanguageStack(language: Language, own: LanguageStack): Stack {
-  const { carrier, modules, addressOf, describe, ...stack } = own;
-  const purpose = `the stack ${stack.name} in ${language}`;
-  const module = modules[language];
+/**
+ * Creates a stack with the SDK of another language at both ends. Each process of ours has one process of that
+ * language.
+ */
+export function createSdkStack(name: keyof typeof ENDS, language: Language): Stack {
+  const { protocol, transport, traits, carrier, scheme, path, describe }: LanguageEnds = ENDS[name];
+  const purpose = `the stack ${name} in ${language}`;
+  // The module of Python, and the name in Go.
+  const module = language === 'go' ? name : findModule(`../${protocol}/python/${name.replace('/', '_')}.py`);
   const complete = (settings: StackSettings) => ({
     ...settings,
     ...describe(),
@@ -68,7 +93,7 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
     const { port } = servedSchema.parse(value);
     relay?.forwarder.forwardTo(port);
     return {
-      address: addressOf(advertisedPort ?? port),
+      address: `${scheme}://127.0.0.1:${advertisedPort ?? port}${path}`,
       port: relayPort ?? port,
       wire: () => relay?.meter.bytes ?? null,
       ask: () => countProcess(peer),
@@ -97,7 +122,21 @@ export function createLanguageStack(language: Language, own: LanguageStack): Sta
       close: () => peer.close(session),
     };
   };
-  return { ...stack, implementation: language, serve, connect };
+  return {
+    name,
+    protocol,
+    transport,
+    implementation: language,
+    // The task store of a2a-go 2.2 copies by `gob`, which knows no difference between none and empty.
+    traits: { ...traits, losesEmptyLists: protocol === 'a2a' && language === 'go' },
+    serve,
+    connect,
+  };
+}
+
+/** Resolves a file of the package. */
+function findModule(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url));
 }
 
 async function countProcess(peer: LanguageProcess) {
@@ -198,152 +237,3 @@ class LanguageProcess {
 }
 
 const processes = new Map<Language, Promise<LanguageProcess>>();
-
-/**
- * Opens a forwarder in front of a server in another language, which counts the bytes of all connections and the
- * messages among them. Times are measured without it.
- */
-async function openWireRelay(carrier: 'http1' | 'http2') {
-  const meter = new WireMeter();
-  const forwarder = await Forwarder.listen((client, server, connect) => {
-    connect();
-    meter.add(client);
-    for (const [from, to, count] of [
-      [client, server, meter.in],
-      [server, client, meter.out],
-    ] as const) {
-      from.on('data', createMessageSplitter(carrier, count));
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => to.destroy());
-    }
-  });
-  return { forwarder, meter };
-}
-
-/** Finds the messages among the bytes of one direction of a connection, given in pieces as they pass. */
-type MessageSplitter = (chunk: Buffer) => void;
-
-/** @param carrier protocol that carries the messages; over HTTP/2 they are those of gRPC */
-function createMessageSplitter(carrier: 'http1' | 'http2', count: MessageCount): MessageSplitter {
-  const splitter = carrier === 'http1' ? new Http1Splitter(count) : new GrpcSplitter(count);
-  return (chunk) => splitter.push(chunk);
-}
-
-const NEWLINE = 0x0a;
-/** Maximum bytes of a line of a head; a longer one is none. */
-const MAX_LINE_BYTES = 64 * 1024;
-
-/** Splits requests or responses of HTTP/1.1, whose bodies have a length or come in chunks (RFC 9112). */
-class Http1Splitter {
-  readonly #count: MessageCount;
-  #expected: 'head' | 'size' | 'gap' | 'trailer' = 'head';
-  #line = '';
-  #fields: string[] = [];
-  #body: BodyCounter | undefined;
-  /** Bytes of the body, or of its chunk, that are still to come. */
-  #left = 0;
-
-  constructor(count: MessageCount) {
-    this.#count = count;
-  }
-
-  push(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; ) {
-      if (this.#left > 0) {
-        const taken = Math.min(this.#left, chunk.length - at);
-        this.#body?.(chunk.subarray(at, at + taken));
-        this.#left -= taken;
-        at += taken;
-        continue;
-      }
-      const newline = chunk.indexOf(NEWLINE, at);
-      const end = newline === -1 ? chunk.length : newline + 1;
-      this.#line += chunk.toString('latin1', at, end);
-      at = end;
-      if (this.#line.length > MAX_LINE_BYTES) throw new Error('the relay expected a head of HTTP/1.1');
-      if (newline === -1) return;
-      this.#read(this.#line.trimEnd());
-      this.#line = '';
-    }
-  }
-
-  #read(line: string): void {
-    switch (this.#expected) {
-      case 'head':
-        if (line !== '') this.#fields.push(line);
-        else this.#beginBody();
-        break;
-      case 'size':
-        this.#left = Number.parseInt(line, 16);
-        this.#expected = this.#left > 0 ? 'gap' : 'trailer';
-        break;
-      case 'gap':
-        this.#expected = 'size';
-        break;
-      case 'trailer':
-        if (line === '') this.#expected = 'head';
-    }
-  }
-
-  #beginBody(): void {
-    const [, ...fields] = this.#fields;
-    this.#fields = [];
-    const find = (name: string) => fields.find((field) => field.toLowerCase().startsWith(`${name}:`));
-    const read = (name: string) =>
-      find(name)
-        ?.slice(name.length + 1)
-        .trim();
-    this.#body = createBodyCounter(detectBodyFormat(read('content-type')), this.#count);
-    if (read('transfer-encoding') !== undefined) this.#expected = 'size';
-    else this.#left = Number(read('content-length') ?? 0);
-  }
-}
-
-const PREFACE_BYTES = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'.length;
-const PREFACE_BEGIN = 'P'.charCodeAt(0);
-const FRAME_HEAD_BYTES = 9;
-const DATA = 0;
-const RST_STREAM = 3;
-const END_STREAM = 0x01;
-const PADDED = 0x08;
-
-/** Splits the messages of gRPC on HTTP/2, which are in DATA frames (RFC 9113), one sequence for each stream. */
-class GrpcSplitter {
-  readonly #count: MessageCount;
-  readonly #streams = new Map<number, BodyCounter>();
-  #held: Buffer = Buffer.alloc(0);
-  #isBegun = false;
-
-  constructor(count: MessageCount) {
-    this.#count = count;
-  }
-
-  push(chunk: Buffer): void {
-    this.#held = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    // A client begins with a preface, which no frame looks like: its length would be 5 MiB.
-    if (!this.#isBegun && this.#held[0] === PREFACE_BEGIN) {
-      if (this.#held.length < PREFACE_BYTES) return;
-      this.#held = this.#held.subarray(PREFACE_BYTES);
-    }
-    this.#isBegun = true;
-    for (;;) {
-      if (this.#held.length < FRAME_HEAD_BYTES) return;
-      const length = this.#held.readUIntBE(0, 3);
-      if (this.#held.length < FRAME_HEAD_BYTES + length) return;
-      const [type, flags] = [this.#held.readUInt8(3), this.#held.readUInt8(4)];
-      const stream = this.#held.readUInt32BE(5) & 0x7fffffff;
-      const content = this.#held.subarray(FRAME_HEAD_BYTES, FRAME_HEAD_BYTES + length);
-      this.#held = this.#held.subarray(FRAME_HEAD_BYTES + length);
-      if (type === DATA) this.#readData(stream, flags, content);
-      if (type === RST_STREAM || (type === DATA && (flags & END_STREAM) !== 0)) this.#streams.delete(stream);
-    }
-  }
-
-  #readData(stream: number, flags: number, content: Buffer): void {
-    const padding = (flags & PADDED) === 0 ? undefined : (content[0] ?? 0);
-    const counter = this.#streams.get(stream) ?? createBodyCounter('grpc', this.#count);
-    this.#streams.set(stream, counter);
-    counter(padding === undefined ? content : content.subarray(1, content.length - padding));
-  }
-}

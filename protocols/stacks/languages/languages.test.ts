@@ -8,7 +8,7 @@ import { listStackChecks } from '../contract/suite.ts';
 import { mcpHttpSdk } from '../mcp/sdk/stacks.ts';
 import { loadMcpStdioSdk } from '../mcp/stdio/stacks.ts';
 import { describePeer, type Language } from './installation.ts';
-import { createSdkStack } from './stacks.ts';
+import { createSdkStack } from './language-stack.ts';
 
 /** Returns whether the peer of a language is installed. Go's takes a minute to build, so CI does without it. */
 function findInstalled(language: Language): boolean {
