@@ -40,6 +40,8 @@ interface Connection {
   once(event: 'close', listener: () => void): unknown;
 }
 
+type ConnectionLimits = Readonly<Record<keyof typeof CONNECTION_LIMITS, number>>;
+
 /** A request of a client, and its answer. */
 interface Exchange {
   /** Returns true once the request has come whole. */
@@ -55,35 +57,15 @@ interface Exchange {
  * answered.
  */
 export class Admission {
-  readonly #maxKnown: number;
-  readonly #maxStrangers: number;
-  readonly #maxInBurst: number;
-  readonly #firstWordMs: number;
-  readonly #patienceMs: number;
+  readonly #limits: ConnectionLimits;
   /** Strangers with the time at which they came, the oldest first. */
   readonly #strangers = new Map<Connection, number>();
   /** Known connections with their open exchanges and the times at which these began, the one that has been quiet longest first. */
   readonly #known = new Map<Connection, Map<Exchange, number>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({
-    maxKnown = CONNECTION_LIMITS.maxKnown,
-    maxStrangers = CONNECTION_LIMITS.maxStrangers,
-    maxInBurst = CONNECTION_LIMITS.maxInBurst,
-    firstWordMs = CONNECTION_LIMITS.firstWordMs,
-    patienceMs = CONNECTION_LIMITS.patienceMs,
-  }: {
-    readonly maxKnown?: number;
-    readonly maxStrangers?: number;
-    readonly maxInBurst?: number;
-    readonly firstWordMs?: number;
-    readonly patienceMs?: number;
-  } = {}) {
-    this.#maxKnown = maxKnown;
-    this.#maxStrangers = maxStrangers;
-    this.#maxInBurst = maxInBurst;
-    this.#firstWordMs = firstWordMs;
-    this.#patienceMs = patienceMs;
+  constructor(limits: Partial<ConnectionLimits> = {}) {
+    this.#limits = { ...CONNECTION_LIMITS, ...limits };
   }
 
   /** Takes a new connection, which is a stranger. */
@@ -94,7 +76,7 @@ export class Admission {
       this.#known.delete(connection);
     });
     const [oldest] = this.#strangers.keys();
-    if (this.#strangers.size > this.#maxInBurst && oldest !== undefined) this.#turnAway(oldest);
+    if (this.#strangers.size > this.#limits.maxInBurst && oldest !== undefined) this.#turnAway(oldest);
     this.#schedule();
   }
 
@@ -105,7 +87,8 @@ export class Admission {
    */
   admit(connection: Connection, exchange: Exchange): boolean {
     const exchanges = this.#known.get(connection) ?? new Map<Exchange, number>();
-    if (!this.#known.has(connection) && this.#known.size >= this.#maxKnown && !this.#makeRoom()) return false;
+    if (!this.#known.has(connection) && this.#known.size >= this.#limits.maxKnown && !this.#makeRoom())
+      return false;
     this.#strangers.delete(connection);
     this.#known.delete(connection);
     this.#known.set(connection, exchanges);
@@ -123,7 +106,7 @@ export class Admission {
     const nowMs = performance.now();
     for (const [connection, exchanges] of this.#known) {
       const [beganMs] = exchanges.values();
-      if (beganMs === undefined || nowMs - beganMs < this.#patienceMs) continue;
+      if (beganMs === undefined || nowMs - beganMs < this.#limits.patienceMs) continue;
       if (this.#drop(connection, exchanges)) return;
     }
   }
@@ -151,8 +134,8 @@ export class Admission {
   #review(): void {
     const nowMs = performance.now();
     for (const [stranger, cameMs] of this.#strangers) {
-      const isTooMany = this.#strangers.size > this.#maxStrangers;
-      if (nowMs - cameMs < (isTooMany ? this.#firstWordMs : this.#patienceMs)) break;
+      const isTooMany = this.#strangers.size > this.#limits.maxStrangers;
+      if (nowMs - cameMs < (isTooMany ? this.#limits.firstWordMs : this.#limits.patienceMs)) break;
       this.#turnAway(stranger);
     }
   }
@@ -163,6 +146,6 @@ export class Admission {
       this.#timer = undefined;
       this.#review();
       if (this.#strangers.size > 0) this.#schedule();
-    }, this.#firstWordMs).unref();
+    }, this.#limits.firstWordMs).unref();
   }
 }
