@@ -8,6 +8,21 @@ import { tapReads, tapWrites } from './tap.ts';
 
 const current = new AsyncLocalStorage<WireMeter>();
 
+interface Count {
+  readonly sent: number;
+  readonly received: number;
+}
+
+const NONE: Count = { sent: 0, received: 0 };
+
+/** Bytes of one connection so far. */
+interface SocketBytes {
+  /** Bytes that the operating system took and gave. */
+  readonly raw: Count;
+  /** Bytes without those of TLS: equal to `raw` where there is none. */
+  readonly clear: Count;
+}
+
 interface Counted {
   readonly meter: WireMeter;
   readonly counters: HandleCounters;
@@ -44,7 +59,7 @@ function isCounted(value: unknown): value is Counted {
  */
 export class WireMeter {
   readonly #open = new Set<HandleCounters>();
-  #ended: SocketBytes = { rawSent: 0, rawReceived: 0, clearSent: 0, clearReceived: 0 };
+  #ended: SocketBytes = { raw: NONE, clear: NONE };
   #connections = 0;
   #closed = 0;
   readonly #out = new Messages();
@@ -142,8 +157,8 @@ export class WireMeter {
     return {
       connections: this.#connections,
       closed: this.#closed,
-      sent: splitDirection(sum.rawSent, sum.clearSent, this.#out),
-      received: splitDirection(sum.rawReceived, sum.clearReceived, this.#in),
+      sent: splitDirection(sum.raw.sent, sum.clear.sent, this.#out),
+      received: splitDirection(sum.raw.received, sum.clear.received, this.#in),
     };
   }
 }
@@ -163,22 +178,11 @@ function splitDirection(raw: number, clear: number, { bytes, messages }: Message
 }
 
 function addSocketBytes(a: SocketBytes, b: SocketBytes): SocketBytes {
-  return {
-    rawSent: a.rawSent + b.rawSent,
-    rawReceived: a.rawReceived + b.rawReceived,
-    clearSent: a.clearSent + b.clearSent,
-    clearReceived: a.clearReceived + b.clearReceived,
-  };
+  return { raw: addCounts(a.raw, b.raw), clear: addCounts(a.clear, b.clear) };
 }
 
-/** Bytes of one connection so far. */
-interface SocketBytes {
-  /** Bytes that the operating system took and gave. */
-  readonly rawSent: number;
-  readonly rawReceived: number;
-  /** Bytes without those of TLS: equal to `raw` where there is none. */
-  readonly clearSent: number;
-  readonly clearReceived: number;
+function addCounts(a: Count, b: Count): Count {
+  return { sent: a.sent + b.sent, received: a.received + b.received };
 }
 
 /**
@@ -191,13 +195,6 @@ const handleSchema = countersSchema.extend({ _parent: countersSchema.optional() 
 
 /** Reads the handle by its name, because HTTP/2's view of a socket does not list its properties. */
 const readHandle = (socket: Socket) => handleSchema.parse(Reflect.get(socket, '_handle'));
-
-interface Count {
-  readonly sent: number;
-  readonly received: number;
-}
-
-const NONE: Count = { sent: 0, received: 0 };
 
 /** Reads the counters of a connection's handles. The counters vanish with the handles, so the last values are kept. */
 class HandleCounters {
@@ -226,12 +223,7 @@ class HandleCounters {
     // A TLS client's connection is one socket, whose handle lies on top of the operating system's.
     this.#raw = keepLarger(this.#raw, this.#socket instanceof TLSSocket ? own?._parent : own);
     if (this.#clearSocket !== undefined) this.#clear = keepLarger(this.#clear, readHandle(this.#clearSocket));
-    return {
-      rawSent: this.#raw.sent,
-      rawReceived: this.#raw.received,
-      clearSent: this.#clear.sent,
-      clearReceived: this.#clear.received,
-    };
+    return { raw: this.#raw, clear: this.#clear };
   }
 
   #keepAtTheEnd(socket: Socket): void {
