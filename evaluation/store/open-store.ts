@@ -8,7 +8,7 @@ import type { Store, StoreOptions } from './store.ts';
  * @throws MeshError `usage` for another kind of address, `store` if it cannot be opened
  */
 export async function openStore(url: string, options: StoreOptions): Promise<Store> {
-  const file = resolveStoreFile(url, options.folder);
+  const file = resolveStoreFile(url);
   // Databases and the query builder take longer to load than most runs without a store take to start.
   const { createSqlStore } = await import('./sql/sql-store.ts');
   if (file === undefined) {

@@ -58,8 +58,6 @@ export interface CacheKey {
 export interface StoreOptions {
   /** Receives warnings about faults that do not stop the work, such as a corrupt file that was set aside. */
   readonly warn: (message: string) => void;
-  /** Folder of relative paths; by default the process's folder. */
-  readonly folder?: string;
   readonly now?: () => Date;
   /** Milliseconds for which a busy SQLite file is retried. */
   readonly busyTimeoutMs?: number | undefined;
