@@ -1,63 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError, toErrorMessage } from '@gaia-mesh/core/contracts/errors.ts';
 import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db, JobAttempt, PgBoss } from 'pg-boss';
 import * as z from 'zod';
 import { type Attempt, type AttemptKey, attemptSchema } from '../attempts/attempt.ts';
 import { isSuspect } from '../batch/journal/journal.ts';
-import { openPostgres } from '../store/sql/postgres.ts';
-import type { SqlDatabase } from '../store/sql/sql-database.ts';
-import { buildQueries } from '../store/sql/sql-store.ts';
 import { parseJsonCell } from '../store/sql/tables.ts';
 import type { StoreOptions } from '../store/store.ts';
+import { type BatchState, openQueueDatabase, QUEUE_NAMES, type QueueDatabase } from './queue-database.ts';
 import { type QueuedPlan, queuedPlanSchema } from './queued-plan.ts';
-
-/** The schema of the database with this file's tables. */
-const SCHEMA = 'gaia_mesh_queue';
-/** The schema of pg-boss. */
-const JOBS = 'gaia_mesh_jobs';
-/** Key of the advisory lock under which the tables are created; the same in all versions. */
-const SCHEMA_LOCK = 4_213_657_002;
-
-/**
- * `open`: workers take its attempts. `stopped`: its limit or a shared cause ended it, and it can be resumed. `finished` and
- * `cancelled` are its ends.
- */
-type BatchState = 'open' | 'stopped' | 'finished' | 'cancelled';
-
-interface QueueTables {
-  readonly batches: {
-    readonly name: string;
-    readonly state: BatchState;
-    readonly gaia_mesh: string;
-    readonly plan: string;
-  };
-  readonly attempts: {
-    readonly batch: string;
-    /** Place of the team in the plan. */
-    readonly team: number;
-    readonly cycle: number;
-    readonly task_id: string;
-    readonly job_id: string;
-    /** The worker that took it last. */
-    readonly worker: string | null;
-    /** The order in which attempts were finished; null before. */
-    readonly finished: number | null;
-    readonly record: string | null;
-  };
-  readonly files: { readonly sha256: string; readonly content: Buffer };
-  readonly workers: {
-    readonly id: string;
-    readonly slots: number;
-    readonly running: number;
-    readonly done: number;
-    /** The reason, in words, why it takes no attempts of some batch; null if it takes attempts of all. */
-    readonly refuses: string | null;
-    readonly seen: Date;
-  };
-}
 
 /** An attempt that a worker has taken. A claim with an old `retryCount` is void: the attempt has another worker by then. */
 export interface Claim extends JobAttempt {
@@ -95,67 +47,36 @@ type JobData = z.infer<typeof jobDataSchema>;
  * Calls throw MeshError `store` if the database is not there or refuses.
  */
 export class AttemptQueue {
-  /** Address of the database, without a password. */
-  readonly location: string;
-  readonly #db: Kysely<QueueTables>;
-  readonly #boss: PgBoss;
-  readonly #fromKysely: (db: Kysely<QueueTables>) => Db;
+  readonly #database: QueueDatabase;
 
-  private constructor(
-    location: string,
-    db: Kysely<QueueTables>,
-    boss: PgBoss,
-    fromKysely: (db: Kysely<QueueTables>) => Db,
-  ) {
-    this.location = location;
-    this.#db = db;
-    this.#boss = boss;
-    this.#fromKysely = fromKysely;
+  private constructor(database: QueueDatabase) {
+    this.#database = database;
   }
 
   /**
    * Opens the queue, and creates its tables where there are none.
    *
-   * @throws MeshError `usage` for an address that is no Postgres, `config` if pg-boss is not installed, `store`
+   * @throws MeshError as {@link openQueueDatabase}
    */
   static async open(url: string, options: StoreOptions): Promise<AttemptQueue> {
-    if (!/^postgres(ql)?:/i.test(url))
-      throw new MeshError('usage', `a queue needs Postgres (--store postgres://…), not the file ${url}`);
-    const { PgBoss: Boss, fromKysely } = await loadBoss();
-    const database = openPostgres(url, options);
-    const queries = buildQueries<QueueTables>(database);
-    const boss = new Boss({
-      db: toBossDatabase(database),
-      schema: JOBS,
-      // pg-boss finds lost workers when it checks the heartbeats, which it does once a minute by default.
-      superviseIntervalSeconds: 2,
-      monitorIntervalSeconds: 2,
-      schedule: false,
-      registerInstance: false,
-      reindex: false,
-      monitorVacuum: false,
-      openTelemetry: { enabled: false },
-    });
-    // Errors of its timers are ignored: the next check follows within seconds, and our own calls report their errors.
-    boss.on('error', () => undefined);
-    boss.on('warning', () => undefined);
-    try {
-      await queries.transaction().execute(async (tx) => {
-        await sql`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`.execute(tx);
-        await createTables(tx);
-        // Processes that open an empty database at once would create the schema of pg-boss twice.
-        await boss.start();
-      });
-    } catch (error) {
-      await queries.destroy();
-      throw error;
-    }
-    return new AttemptQueue(database.location, queries.withSchema(SCHEMA), boss, fromKysely);
+    return new AttemptQueue(await openQueueDatabase(url, options));
+  }
+
+  /** Address of the database, without a password. */
+  get location(): string {
+    return this.#database.location;
+  }
+
+  get #db() {
+    return this.#database.db;
+  }
+
+  get #boss(): PgBoss {
+    return this.#database.boss;
   }
 
   async close(): Promise<void> {
-    await this.#boss.stop({ graceful: false, close: false }).catch(() => undefined);
-    await this.#db.destroy();
+    await this.#database.close();
   }
 
   /** Stores a file under its SHA-256, which it returns; the same content is kept once. */
@@ -253,7 +174,7 @@ export class AttemptQueue {
         }));
         await this.#db.transaction().execute(async (tx) => {
           const added = await sql<{ job_id: string; task_id: string; cycle: number }>`
-            INSERT INTO ${sql.table(`${SCHEMA}.attempts`)} (batch, team, cycle, task_id, job_id)
+            INSERT INTO ${QUEUE_NAMES.attempts} (batch, team, cycle, task_id, job_id)
             SELECT batch, team, cycle, task_id, job_id FROM json_to_recordset(${JSON.stringify(rows)}::json)
               AS given (batch text, team integer, cycle integer, task_id text, job_id uuid)
             ON CONFLICT DO NOTHING RETURNING job_id, task_id, cycle`.execute(tx);
@@ -262,12 +183,12 @@ export class AttemptQueue {
             data: { task_id, cycle } satisfies JobData,
             priority: plan.repeat - cycle,
           }));
-          if (jobs.length > 0) await this.#boss.insert(queue, jobs, { db: this.#fromKysely(tx) });
+          if (jobs.length > 0) await this.#boss.insert(queue, jobs, { db: this.#database.toBoss(tx) });
         });
       }
     }
     // Without statistics of the new rows, each fetch reads and sorts all waiting jobs: 20 ms instead of 3 for 25,000 jobs.
-    await sql`ANALYZE ${sql.table(`${JOBS}.job`)}`.execute(this.#db);
+    await sql`ANALYZE ${QUEUE_NAMES.jobs}`.execute(this.#db);
     await this.#setState(name, 'open');
   }
 
@@ -307,7 +228,7 @@ export class AttemptQueue {
   async giveBack(claim: Claim): Promise<void> {
     const queue = nameQueue(claim.batch, claim.team);
     await this.#db.transaction().execute(async (tx) => {
-      const db = this.#fromKysely(tx);
+      const db = this.#database.toBoss(tx);
       // A resumed job would count as tried.
       if (await isSettled(this.#boss.deleteJob(queue, toFence(claim), { db })))
         await this.#boss.insert(queue, [{ id: claim.id, data: claim.key }], { db });
@@ -355,7 +276,7 @@ export class AttemptQueue {
       output: unknown;
     }>`
       SELECT a.job_id, a.team, a.task_id, a.cycle, a.worker, j.retry_count, j.state::text AS state, j.output
-      FROM ${sql.table(`${JOBS}.job`)} j JOIN ${sql.table(`${SCHEMA}.attempts`)} a ON a.job_id = j.id
+      FROM ${QUEUE_NAMES.jobs} j JOIN ${QUEUE_NAMES.attempts} a ON a.job_id = j.id
       WHERE j.name = ANY(${queues}::text[]) AND a.finished IS NULL AND (j.retry_count > 0 OR j.state = 'failed')
       LIMIT ${QUEUE_LIMITS.page}`.execute(this.#db);
     return rows.map(({ job_id: jobId, team, task_id, cycle, worker, retry_count, state, output }) => ({
@@ -378,7 +299,7 @@ export class AttemptQueue {
   async countLeft(batch: string, teams: number): Promise<number> {
     const queues = nameQueues(batch, teams);
     const { rows } = await sql<{ count: string }>`
-      SELECT count(*) AS count FROM ${sql.table(`${JOBS}.job`)}
+      SELECT count(*) AS count FROM ${QUEUE_NAMES.jobs}
       WHERE name = ANY(${queues}::text[]) AND state < 'completed'`.execute(this.#db);
     return Number(rows[0]?.count ?? 0);
   }
@@ -434,9 +355,9 @@ export class AttemptQueue {
   ): Promise<boolean> {
     const record = JSON.stringify(attemptSchema.parse(attempt));
     return this.#db.transaction().execute(async (tx) => {
-      if (!(await mayStore(this.#fromKysely(tx)))) return false;
+      if (!(await mayStore(this.#database.toBoss(tx)))) return false;
       // The lock is taken before the number, so that results are committed in the order of numbers and collectors miss none.
-      const finished = sql<number>`(SELECT nextval('${sql.raw(`${SCHEMA}.finished`)}')
+      const finished = sql<number>`(SELECT nextval(${QUEUE_NAMES.finished})
         FROM pg_advisory_xact_lock(hashtext(${batch})))`;
       const stored = await tx
         .updateTable('attempts')
@@ -477,77 +398,6 @@ export class AttemptQueue {
   #parse<T>(schema: z.ZodType<T>, cell: unknown, table: string): T {
     return parseJsonCell(schema, cell, { location: this.location, table });
   }
-}
-
-/**
- * Repeats a call while the database cannot be reached, since it may be restarting, and reports this once.
- *
- * @returns undefined if `signal` ended the wait
- * @throws MeshError `store` after `QUEUE_LIMITS.patienceMs`, and any other fault at once
- */
-export async function waitOutFaults<T>(
-  call: () => Promise<T>,
-  say: (text: string) => void,
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const deadlineMs = performance.now() + QUEUE_LIMITS.patienceMs;
-  for (let pauseMs: number = QUEUE_LIMITS.pollMs, isFirst = true; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
-    try {
-      return await call();
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      if (!(error instanceof MeshError) || error.code !== 'store' || performance.now() > deadlineMs)
-        throw error;
-      if (isFirst) say(`${error.message}; trying again for ${QUEUE_LIMITS.patienceMs / 60_000} minutes`);
-      isFirst = false;
-    }
-    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-async function loadBoss() {
-  try {
-    return await import('pg-boss');
-  } catch (error) {
-    throw new MeshError('config', 'a queue needs the package pg-boss: npm install pg-boss@12', {
-      cause: error,
-    });
-  }
-}
-
-/** Lets pg-boss use our connections, whose errors tell the user what to do. */
-function toBossDatabase(database: SqlDatabase): Db {
-  return {
-    async executeSql(text, values = []) {
-      const connection = await database.connect();
-      try {
-        return { rows: await connection.query(text, values) };
-      } finally {
-        connection.release();
-      }
-    },
-  };
-}
-
-async function createTables(tx: Kysely<QueueTables>): Promise<void> {
-  await sql
-    .raw(
-      `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};
-         CREATE SEQUENCE IF NOT EXISTS ${SCHEMA}.finished;
-         CREATE TABLE IF NOT EXISTS ${SCHEMA}.batches (
-           name text PRIMARY KEY, state text NOT NULL, gaia_mesh text NOT NULL, plan json NOT NULL,
-           created_at timestamptz NOT NULL DEFAULT now());
-         CREATE TABLE IF NOT EXISTS ${SCHEMA}.attempts (
-           batch text NOT NULL REFERENCES ${SCHEMA}.batches, team integer NOT NULL, cycle integer NOT NULL,
-           task_id text NOT NULL, job_id uuid NOT NULL UNIQUE, worker text, finished bigint, record json,
-           PRIMARY KEY (batch, team, cycle, task_id));
-         CREATE INDEX IF NOT EXISTS attempts_finished ON ${SCHEMA}.attempts (batch, finished);
-         CREATE TABLE IF NOT EXISTS ${SCHEMA}.files (sha256 text PRIMARY KEY, content bytea NOT NULL);
-         CREATE TABLE IF NOT EXISTS ${SCHEMA}.workers (
-           id text PRIMARY KEY, slots integer NOT NULL, running integer NOT NULL, done integer NOT NULL,
-           refuses text, seen timestamptz NOT NULL);`,
-    )
-    .execute(tx);
 }
 
 const responseSchema = z.looseObject({ affected: z.int() });

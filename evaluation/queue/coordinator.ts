@@ -17,8 +17,9 @@ import { findFileFault } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { printError } from '../terminal/print.ts';
-import { type AttemptQueue, waitOutFaults } from './attempt-queue.ts';
+import type { AttemptQueue } from './attempt-queue.ts';
 import { buildQueuedPlan, planQueuedBatch, type QueuedFile } from './queued-plan.ts';
+import { waitOutFaults } from './wait-out-faults.ts';
 
 /** Milliseconds between two looks for results. */
 const COLLECT_MS = 300;

@@ -10,8 +10,8 @@ import { attemptOf } from '../batch/testing/results.ts';
 import { planTeam } from '../plan/team-options.ts';
 import { loadTeam } from '../teams/load-team.ts';
 import type { AttemptQueue, Claim } from './attempt-queue.ts';
-import { waitOutFaults } from './attempt-queue.ts';
 import type { QueuedPlan } from './queued-plan.ts';
+import { waitOutFaults } from './wait-out-faults.ts';
 import { Worker } from './worker.ts';
 
 const CONTENT = Buffer.from('the content');

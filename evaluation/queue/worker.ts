@@ -18,8 +18,9 @@ import { placeFile } from '../questions/place-file.ts';
 import type { Question } from '../questions/question.ts';
 import { createTaskScorer } from '../scorers/scorer.ts';
 import { checkTeamModels } from '../teams/check-models.ts';
-import { type AttemptQueue, type Claim, waitOutFaults } from './attempt-queue.ts';
+import type { AttemptQueue, Claim } from './attempt-queue.ts';
 import { listLocalParts, type QueuedFile, type QueuedPlan } from './queued-plan.ts';
+import { waitOutFaults } from './wait-out-faults.ts';
 
 interface WorkerSetup {
   /** Attempts at once. */
