@@ -88,6 +88,7 @@ export const questionSchema = z
     file_name: z.string().nullish(),
     category: z.string().min(1).max(100).optional(),
     document: z.string().optional(),
+    source: z.string().optional(),
   })
   .transform((line, context): Question => {
     const question = line.Question ?? line.question;
@@ -108,6 +109,7 @@ export const questionSchema = z
       taskId: line.task_id,
       question: question.toWellFormed(),
       level: level === undefined || level === '' ? undefined : String(level),
+      source: line.source,
       category: line.category ?? classifyQuestion(question, fileName),
       truths: listTruths(answer, line.aliases),
       fileName,

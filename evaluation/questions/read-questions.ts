@@ -25,25 +25,6 @@ const truthSchema = z.looseObject({
   aliases: z.array(answerSchema).optional(),
 });
 
-const lineSchema = z.looseObject({
-  task_id: z
-    .union([
-      z
-        .string()
-        .min(1)
-        .max(256)
-        .refine((id) => id.isWellFormed(), 'has a lone surrogate'),
-      z.int(),
-    ])
-    .transform(String),
-  question: z.string().min(1),
-  document: z.string().optional(),
-  answer: answerSchema.optional(),
-  aliases: z.array(answerSchema).nullish(),
-  source: z.string().optional(),
-  level: z.union([z.string(), z.number()]).transform(String).optional(),
-});
-
 /**
  * Reads a task folder: `document.txt` (or `.md`) and `ground_truth.json` with `question` and `answer`.
  *
@@ -72,8 +53,8 @@ export function readTruth(file: string): z.infer<typeof truthSchema> {
 }
 
 /**
- * Reads the tasks of a JSONL file, one per line: `task_id, question, document, answer?, aliases?, source?, level?`. A line
- * without `document` is about the document in the file's own folder. All lines are checked before any is returned.
+ * Reads the tasks of a JSONL file, whose lines are questions. A line without `document` is about the document in the file's own
+ * folder. All lines are checked before any is returned.
  *
  * @param table the rows as lines, if the file is a table
  *
@@ -88,34 +69,22 @@ export function readTaskFile(
   let keptCharacters = 0;
   const lines = table ?? readQuestionLines(file, 'task', Number.POSITIVE_INFINITY);
   const { entries, sha256 } = readLines(lines, { file, what: 'task', limit }, (line, where) => {
-    const { task_id, question, document, answer, aliases, source, level } = parseJsonLine(
-      line.text,
-      lineSchema,
-      where,
-    );
+    // A task has no file: its document is in the line, or in the folder.
+    const { document, fileName: _file, ...task } = parseJsonLine(line.text, questionSchema, where);
     if (document === undefined) shared ??= readDocument(findDocument(path.dirname(file), where));
     const { at, bytes } = line;
     const isKept = file.endsWith('.gz') || at === undefined;
-    const kept = [question, answer, aliases, source, level, isKept ? document : undefined];
-    keptCharacters += JSON.stringify(kept).length;
+    keptCharacters += JSON.stringify([task, isKept ? document : undefined]).length;
     if (keptCharacters > MAX_QUESTIONS_BYTES)
       throw new MeshError(
         'config',
         `${where}: the tasks up to here have more than ${MAX_QUESTIONS_BYTES} characters besides their documents: split the file`,
       );
-    const task = {
-      taskId: task_id,
-      question,
-      truths: listTruths(answer, aliases),
-      category: 'text',
-      source,
-      level,
-    };
     if (document === undefined) return { ...task, document: shared ?? '' };
     if (isKept) return { ...task, document };
     return withDocument(task, () => {
-      const again = parseJsonLine(rereadLine(file, { at, bytes }), lineSchema, where);
-      if (again.task_id === task_id && again.document !== undefined) return again.document;
+      const again = parseJsonLine(rereadLine(file, { at, bytes }), questionSchema, where);
+      if (again.taskId === task.taskId && again.document !== undefined) return again.document;
       throw new MeshError('config', `${where}: the line has changed since the run began`);
     });
   });

@@ -359,7 +359,11 @@ describe('a file of tasks', () => {
       '{"task_id":true,"question":"Who?"}',
       'task_id: expected string or number, got boolean',
     ],
-    ['without a question', '{"task_id":"a","qestion":"Who?"}', 'question: it is missing; expected string'],
+    [
+      'without a question',
+      '{"task_id":"a","qestion":"Who?"}',
+      'question: it has neither Question nor question',
+    ],
     ['that is not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), 'not UTF-8'],
   ])('%s is refused', async (_what, content, message) => {
     const tasks = writtenFile(temporaryFolder(), 'tasks.jsonl', content);
