@@ -8,8 +8,10 @@ import { type Attempt, type AttemptKey, attemptSchema } from '../attempts/attemp
 import { isSuspect } from '../batch/journal/journal.ts';
 import { parseJsonCell } from '../store/sql/tables.ts';
 import type { StoreOptions } from '../store/store.ts';
-import { type BatchState, openQueueDatabase, QUEUE_NAMES, type QueueDatabase } from './queue-database.ts';
+import { type BatchState, openQueueDatabase } from './queue-database.ts';
 import { type QueuedPlan, queuedPlanSchema } from './queued-plan.ts';
+
+type QueueDatabase = Awaited<ReturnType<typeof openQueueDatabase>>;
 
 /** An attempt that a worker has taken. A claim with an old `retryCount` is void: the attempt has another worker by then. */
 export interface Claim extends JobAttempt {
@@ -174,7 +176,7 @@ export class AttemptQueue {
         }));
         await this.#db.transaction().execute(async (tx) => {
           const added = await sql<{ job_id: string; task_id: string; cycle: number }>`
-            INSERT INTO ${QUEUE_NAMES.attempts} (batch, team, cycle, task_id, job_id)
+            INSERT INTO ${this.#database.names.attempts} (batch, team, cycle, task_id, job_id)
             SELECT batch, team, cycle, task_id, job_id FROM json_to_recordset(${JSON.stringify(rows)}::json)
               AS given (batch text, team integer, cycle integer, task_id text, job_id uuid)
             ON CONFLICT DO NOTHING RETURNING job_id, task_id, cycle`.execute(tx);
@@ -188,7 +190,7 @@ export class AttemptQueue {
       }
     }
     // Without statistics of the new rows, each fetch reads and sorts all waiting jobs: 20 ms instead of 3 for 25,000 jobs.
-    await sql`ANALYZE ${QUEUE_NAMES.jobs}`.execute(this.#db);
+    await sql`ANALYZE ${this.#database.names.jobs}`.execute(this.#db);
     await this.#setState(name, 'open');
   }
 
@@ -276,7 +278,7 @@ export class AttemptQueue {
       output: unknown;
     }>`
       SELECT a.job_id, a.team, a.task_id, a.cycle, a.worker, j.retry_count, j.state::text AS state, j.output
-      FROM ${QUEUE_NAMES.jobs} j JOIN ${QUEUE_NAMES.attempts} a ON a.job_id = j.id
+      FROM ${this.#database.names.jobs} j JOIN ${this.#database.names.attempts} a ON a.job_id = j.id
       WHERE j.name = ANY(${queues}::text[]) AND a.finished IS NULL AND (j.retry_count > 0 OR j.state = 'failed')
       LIMIT ${QUEUE_LIMITS.page}`.execute(this.#db);
     return rows.map(({ job_id: jobId, team, task_id, cycle, worker, retry_count, state, output }) => ({
@@ -299,7 +301,7 @@ export class AttemptQueue {
   async countLeft(batch: string, teams: number): Promise<number> {
     const queues = nameQueues(batch, teams);
     const { rows } = await sql<{ count: string }>`
-      SELECT count(*) AS count FROM ${QUEUE_NAMES.jobs}
+      SELECT count(*) AS count FROM ${this.#database.names.jobs}
       WHERE name = ANY(${queues}::text[]) AND state < 'completed'`.execute(this.#db);
     return Number(rows[0]?.count ?? 0);
   }
@@ -357,7 +359,7 @@ export class AttemptQueue {
     return this.#db.transaction().execute(async (tx) => {
       if (!(await mayStore(this.#database.toBoss(tx)))) return false;
       // The lock is taken before the number, so that results are committed in the order of numbers and collectors miss none.
-      const finished = sql<number>`(SELECT nextval(${QUEUE_NAMES.finished})
+      const finished = sql<number>`(SELECT nextval(${this.#database.names.finished})
         FROM pg_advisory_xact_lock(hashtext(${batch})))`;
       const stored = await tx
         .updateTable('attempts')

@@ -52,7 +52,7 @@ interface QueueTables {
 }
 
 /** The tables of queues by their whole names, for queries that the builder cannot express. */
-export const QUEUE_NAMES = {
+const NAMES = {
   attempts: sql.table(`${SCHEMA}.attempts`),
   jobs: sql.table(`${JOBS}.job`),
   /** The sequence of the numbers of results. */
@@ -60,10 +60,11 @@ export const QUEUE_NAMES = {
 };
 
 /** A database with the tables of queues, and the jobs of pg-boss in it. */
-export interface QueueDatabase {
+interface QueueDatabase {
   /** The address, without a password. */
   readonly location: string;
   readonly db: Kysely<QueueTables>;
+  readonly names: typeof NAMES;
   readonly boss: PgBoss;
   /** Lets pg-boss work within a transaction. */
   readonly toBoss: (transaction: Kysely<QueueTables>) => Db;
@@ -110,6 +111,7 @@ export async function openQueueDatabase(url: string, options: StoreOptions): Pro
   return {
     location: database.location,
     db: queries.withSchema(SCHEMA),
+    names: NAMES,
     boss,
     toBoss: fromKysely,
     async close() {
