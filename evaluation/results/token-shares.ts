@@ -4,7 +4,7 @@ import { count, formatPercent } from '../terminal/table.ts';
 type TokenLine = TokenLedgerFigures['prompt'][number];
 
 /** Labels of the token ledger's lines. */
-export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
+const LABELS: Readonly<Record<TokenLine['kind'], string>> = {
   system: 'system prompts',
   tools: 'tool definitions',
   question: 'the question',
@@ -17,11 +17,12 @@ export const TOKEN_LABELS: Readonly<Record<TokenLine['kind'], string>> = {
   residual: 'counted otherwise by the server',
 };
 
-const KINDS = Object.keys(TOKEN_LABELS) as TokenLine['kind'][];
+const KINDS = Object.keys(LABELS) as TokenLine['kind'][];
 
 /** Prompt tokens of one kind, and how many of them had been read before in the same task. */
 interface TokenShare {
   readonly kind: TokenLine['kind'];
+  readonly label: string;
   readonly tokens: number;
   readonly again: number;
   /**
@@ -37,7 +38,7 @@ export function computeTokenShares(
   const shares = KINDS.map((kind) => {
     const own = lines.filter((line) => line.kind === kind);
     const sum = (of: typeof own) => of.reduce((all, { tokens }) => all + tokens, 0);
-    return { kind, tokens: sum(own), again: sum(own.filter(({ read }) => read > 1)) };
+    return { kind, label: LABELS[kind], tokens: sum(own), again: sum(own.filter(({ read }) => read > 1)) };
   });
   const known = shares.reduce((all, { kind, tokens }) => (kind === 'residual' ? all : all + tokens), 0);
   return shares
@@ -48,10 +49,10 @@ export function computeTokenShares(
 
 /** Formats the composition of a run's prompts: `Prompts: tool definitions 61 % (54 % read again), …`. */
 export function formatTokenLines({ prompt, completion, estimated, uncounted }: Figures): string[] {
-  const shares = computeTokenShares(prompt).map(({ kind, tokens, share, again }) => {
+  const shares = computeTokenShares(prompt).map(({ kind, label, tokens, share, again }) => {
     if (kind === 'residual') return formatResidual(share);
     const repeated = again > 0 ? `, ${formatPercent((again / tokens) * share)} of all read again` : '';
-    return `${TOKEN_LABELS[kind]} ${formatPercent(share)}${repeated}`;
+    return `${label} ${formatPercent(share)}${repeated}`;
   });
   const sumOf = (kind: keyof typeof REPLY_LABELS | 'residual') =>
     completion.filter((line) => line.kind === kind).reduce((sum, { tokens }) => sum + tokens, 0);

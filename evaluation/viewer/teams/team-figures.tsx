@@ -1,7 +1,7 @@
 import type { BatchData } from '../../report/page-data.ts';
 import { nameChange } from '../../results/cycles.ts';
 import type { Figures } from '../../results/figures.ts';
-import { computeTokenShares, TOKEN_LABELS } from '../../results/token-shares.ts';
+import { computeTokenShares } from '../../results/token-shares.ts';
 import { count, formatDecimals, formatPercent, formatPoints } from '../../terminal/table.ts';
 import { toLine, UNKNOWN } from '../format.ts';
 import { Card } from '../parts.tsx';
@@ -199,8 +199,7 @@ const GAPS: Readonly<Record<keyof Required<Summary['failures']['by_gap']>, strin
 function listWork(teams: readonly TeamFigures[]): FigureRow[] {
   const share = (value: number) => formatPercent(value);
   const decimals = (digits: number) => (value: number) => formatDecimals(value, digits);
-  const findPrompt = (summary: Summary, kind: string) =>
-    computeTokenShares(summary.token_ledger?.prompt ?? []).find((one) => one.kind === kind);
+  const listPrompts = (summary: Summary) => computeTokenShares(summary.token_ledger?.prompt ?? []);
   const pace = (
     name: string,
     key: Exclude<keyof Summary['metrics'], 'tool_usage'>,
@@ -239,13 +238,14 @@ function listWork(teams: readonly TeamFigures[]): FigureRow[] {
       }),
     ),
     ...listNamed(teams, 'model calls by role', ({ roles }) => mapValues(roles, ({ calls }) => calls)),
-    ...Object.entries(TOKEN_LABELS).map(
-      ([kind, name]): FigureRow => ({
-        about: 'prompt tokens',
-        name,
-        read: (summary) => findPrompt(summary, kind)?.tokens ?? 0,
+    ...listNamed(teams, 'prompt tokens', (summary) =>
+      Object.fromEntries(listPrompts(summary).map(({ label, tokens }) => [label, tokens])),
+    ).map(
+      (row): FigureRow => ({
+        ...row,
         format(tokens, summary) {
-          const { share: part = 0, again = 0 } = findPrompt(summary, kind) ?? {};
+          const { share: part = 0, again = 0 } =
+            listPrompts(summary).find(({ label }) => label === row.name) ?? {};
           const repeated = again > 0 ? `; ${formatPercent(again / tokens, 0)} of it again` : '';
           return `${count(tokens)} (${formatPercent(part)}${repeated})`;
         },
