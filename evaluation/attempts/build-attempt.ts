@@ -31,6 +31,11 @@ interface AttemptFacts {
   readonly redact: (text: string) => string;
 }
 
+/** The end of a task that the mesh did not see: nothing was sent for it. */
+type UnsentEnd = Pick<TaskEnd, 'status' | 'answer' | 'elapsedMs' | 'scores'> & {
+  readonly final?: JsonObject;
+};
+
 /** The payload of a final packet; the pipeline sends the answer alone. */
 const finalSchema = z.looseObject({
   answer: z.union([z.string(), z.number(), z.boolean()]).transform(String).optional(),
@@ -49,8 +54,9 @@ const finalSchema = z.looseObject({
  * Builds the attempt of a task that ended. Neither answer nor trace is ever empty (RA-12, REQ-071): an empty answer is a failure, and
  * a failure has its exact text as answer if the team gave one, and counts as wrong (C-20).
  */
-export function buildAttempt(end: TaskEnd, facts: AttemptFacts): Attempt {
+export function buildAttempt(ended: TaskEnd | UnsentEnd, facts: AttemptFacts): Attempt {
   const { question, team, cycle, steps = [], redact } = facts;
+  const end = 'counts' in ended ? ended : completeEnd(question.taskId, cycle, ended);
   const parsed = finalSchema.safeParse(end.final ?? {});
   const said = parsed.success ? parsed.data : finalSchema.parse({});
   const keep = (text: string, most: number) => cutText(redact(text), most);
@@ -136,12 +142,13 @@ export function failAttempt(
   return { ...failed, gap: guessKnownGap(question, failed) };
 }
 
-/** Returns the end of a task that the mesh did not see: nothing was sent for it. */
-export function createUnsentEnd(
-  { taskId }: Pick<Question, 'taskId'>,
-  cycle: number,
-  end: Pick<TaskEnd, 'status' | 'answer' | 'elapsedMs' | 'scores'> & { readonly final?: JsonObject },
-): TaskEnd {
+/** Returns the end of an attempt that the mesh did not see, such as an answer from the cache. */
+export function toUnsentEnd(attempt: Attempt): TaskEnd {
+  const { task_id, cycle, status, answer, elapsed_ms: elapsedMs } = attempt;
+  return completeEnd(task_id, cycle, { status, answer, elapsedMs, scores: readScores(attempt) });
+}
+
+function completeEnd(taskId: string, cycle: number, end: UnsentEnd): TaskEnd {
   return {
     taskId: toAttemptId(taskId, cycle),
     ...end,
@@ -165,7 +172,7 @@ function toScoreKeys(all: Scores): Pick<Attempt, (typeof MEASURES)[number] | 'sc
 }
 
 /** Collects the scores of an attempt. */
-export function readScores({ scores, ...attempt }: Attempt): Scores {
+function readScores({ scores, ...attempt }: Attempt): Scores {
   return { ...Object.fromEntries(MEASURES.map((name) => [name, attempt[name]])), ...scores };
 }
 

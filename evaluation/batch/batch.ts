@@ -3,7 +3,7 @@ import type { Task } from '@gaia-mesh/core/contracts/task.ts';
 import type { Scores } from '@gaia-mesh/core/run/metrics/metrics-schema.ts';
 import type { RunEvent } from '@gaia-mesh/core/run/run-event.ts';
 import type { Attempt } from '../attempts/attempt.ts';
-import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
+import { buildAttempt, failAttempt } from '../attempts/build-attempt.ts';
 import type { LimitOptions } from '../plan/options.ts';
 import type { Question } from '../questions/question.ts';
 import { toOneLine } from '../terminal/table.ts';
@@ -236,13 +236,13 @@ async function readCache(
   batch.onEvent({ kind: 'cache', team, question, isHit: found !== undefined });
   if (found === undefined) return undefined;
   const { final_answer: answer, reasoning_trace, took } = found;
-  const end = createUnsentEnd(question, cycle, {
-    status: 'answered',
+  const end = {
+    status: 'answered' as const,
     answer,
     final: { reasoning_trace },
     elapsedMs: performance.now() - startMs,
     scores: batch.score(question, answer),
-  });
+  };
   return { ...buildAttempt(end, { question, team, cycle, redact }), raw_answer: null, cached: true, took };
 }
 
@@ -265,12 +265,12 @@ export async function askInTime(
     );
   } catch (error) {
     if (signal.aborted || time?.aborted !== true) throw error;
-    const end = createUnsentEnd(question, cycle, {
-      status: 'timeout',
+    const end = {
+      status: 'timeout' as const,
       answer: null,
       elapsedMs: performance.now() - startMs,
       scores: score(question, null),
-    });
+    };
     attempt = buildAttempt(end, { question, team, cycle, redact });
   }
   if (time?.aborted === true && attempt.status !== 'answered') {

@@ -5,7 +5,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { FINAL_ANSWER, type JsonObject, toFolderName } from '@gaia-mesh/core/contracts/packet.ts';
 import { resolveUserPath } from '@gaia-mesh/core/system/user-paths.ts';
 import * as z from 'zod';
-import { buildAttempt, createUnsentEnd } from '../attempts/build-attempt.ts';
+import { buildAttempt } from '../attempts/build-attempt.ts';
 import { type BatchHead, listHeadQuestions, readBatchHead } from '../batch/journal/batch-head.ts';
 import { openJournal } from '../batch/journal/journal.ts';
 import { findFilesFolder, resolveGaiaPaths, shortenPath } from '../plan/batch-places.ts';
@@ -265,7 +265,7 @@ function cutAfterAnswer(recorded: RecordedQuestion, archive: string): RecordedQu
 function scoreAnswer(question: Question, { messages }: RecordedQuestion, team: string): BlamePlan['answer'] {
   const payload: JsonObject = messages.at(-1)?.payload ?? {};
   const answer = String(payload.answer ?? '');
-  const end = createUnsentEnd(question, 1, { status: 'answered', answer, elapsedMs: 0, scores: {} });
+  const end = { status: 'answered' as const, answer, elapsedMs: 0, scores: {} };
   const { final_answer, correct } = buildAttempt(end, { question, team, cycle: 1, redact: (text) => text });
   return { text: final_answer, isRight: correct === true };
 }

@@ -5,7 +5,7 @@ import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { QUEUE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import { readUserFile } from '@gaia-mesh/core/system/files/user-file.ts';
 import type { Attempt } from '../attempts/attempt.ts';
-import { buildAttempt, createUnsentEnd, failAttempt } from '../attempts/build-attempt.ts';
+import { buildAttempt, failAttempt } from '../attempts/build-attempt.ts';
 import { type BatchEnd, createBatchEnd, SharedCause } from '../batch/batch.ts';
 import type { BatchHead } from '../batch/journal/batch-head.ts';
 import { Journal } from '../batch/journal/journal.ts';
@@ -225,7 +225,7 @@ function failUnasked(
   reason: string,
 ): Attempt {
   const scores = createTaskScorer(team.scorer)({ truths: question.truths }, null);
-  const end = createUnsentEnd(question, cycle, { status: 'failed', answer: null, elapsedMs: 0, scores });
+  const end = { status: 'failed' as const, answer: null, elapsedMs: 0, scores };
   const attempt = buildAttempt(end, { question, team: team.name, cycle, redact: (text) => text });
   return failAttempt(attempt, question, { status: 'failed', reason, code: 'limit' });
 }

@@ -18,7 +18,7 @@ import { TRUTHS_FILE, type Truth } from '@gaia-mesh/tools/roles/overseer/truths.
 import { type TraceEntry, traceEntrySchema } from '@gaia-mesh/tools/roles/trace.ts';
 import * as z from 'zod';
 import type { Attempt } from '../../attempts/attempt.ts';
-import { buildAttempt, createUnsentEnd, readScores } from '../../attempts/build-attempt.ts';
+import { buildAttempt, toUnsentEnd } from '../../attempts/build-attempt.ts';
 import type { RunPlan } from '../../plan/run-plan.ts';
 import type { PlannedTeam } from '../../plan/team-options.ts';
 import { type Question, toAttemptId } from '../../questions/question.ts';
@@ -182,9 +182,7 @@ export class MeshTeam {
 
   /** Counts a question that the cache answered among the tasks of the run. */
   answered(attempt: Attempt): void {
-    const { task_id: taskId, cycle, status, answer, elapsed_ms: elapsedMs } = attempt;
-    const scores = readScores(attempt);
-    this.#run.answered(createUnsentEnd({ taskId }, cycle, { status, answer, elapsedMs, scores }));
+    this.#run.answered(toUnsentEnd(attempt));
   }
 
   get folder(): RunFolder {
