@@ -63,13 +63,6 @@ interface TaskBounds {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A lost agent, and the timer that reports it. */
-interface Loss {
-  readonly node: MeshNode;
-  readonly reason: string;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
  * One run: agents come up, the hub connects, tasks run on the same live agents, then the ledger is closed and
  * everything is written. Whatever happens in between, {@link close} leaves `metrics.json`, the archive, no
@@ -98,8 +91,8 @@ export class MeshRun {
   #network: MeshNetwork | undefined;
   #firstTaskMs: number | undefined;
   readonly #deaths = new Map<string, string>();
-  /** Lost agents whose processes may still be found to have ended, by id. */
-  readonly #losses = new Map<string, Loss>();
+  /** Reports of lost agents whose processes may still be found to have ended, by id. */
+  readonly #losses = new Map<string, () => void>();
   #unsaved: MeshError | undefined;
 
   private constructor(options: RunOptions, runId: string, folder: RunFolder, transport: RunTransport) {
@@ -282,7 +275,7 @@ export class MeshRun {
     const { balanced } = metrics.ledger;
     let recorded = NOT_RECORDED;
     try {
-      for (const id of [...this.#losses.keys()]) this.#reportLoss(id);
+      for (const report of [...this.#losses.values()]) report();
       this.#emit({ event: 'run_ended', status: metrics.status, balanced });
       this.#log.close();
       recorded = await writeRecording(this.folder.workspaces, this.#options, {
@@ -411,30 +404,23 @@ export class MeshRun {
     return this.#faults?.isReturning(id) === true;
   }
 
-  #lost(node: MeshNode, reason: string): void {
-    this.#faults?.agentLost(node.id, node.tool);
+  #lost({ id, tool }: MeshNode, reason: string): void {
+    this.#faults?.agentLost(id, tool);
     // If the process ended, the launcher knows more and reports it.
-    if (this.#deaths.has(node.id)) return;
-    const timer = setTimeout(() => this.#reportLoss(node.id), LAST_WORDS_MS);
-    this.#losses.set(node.id, { node, reason, timer });
-  }
-
-  /** Reports a lost agent whose process is not known to have ended. */
-  #reportLoss(id: string): void {
-    const loss = this.#losses.get(id);
-    this.#forgetLoss(id);
-    if (loss === undefined) return;
-    this.#emit({ event: 'agent_lost', id, tool: loss.node.tool, reason: loss.reason });
-  }
-
-  #forgetLoss(id: string): void {
-    clearTimeout(this.#losses.get(id)?.timer);
-    this.#losses.delete(id);
+    if (this.#deaths.has(id)) return;
+    const report = () => {
+      clearTimeout(timer);
+      if (this.#losses.get(id) !== report) return;
+      this.#losses.delete(id);
+      this.#emit({ event: 'agent_lost', id, tool, reason });
+    };
+    const timer = setTimeout(report, LAST_WORDS_MS).unref();
+    this.#losses.set(id, report);
   }
 
   #died({ id, tool }: { id: string; tool: string }, how: string): void {
     this.#deaths.set(id, how);
-    this.#forgetLoss(id);
+    this.#losses.delete(id);
     this.#emit({ event: 'agent_died', id, tool, how });
   }
 }
