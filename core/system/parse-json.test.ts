@@ -96,20 +96,29 @@ describe('JSON of a foreign sender', () => {
     expect(process.threadCpuUsage().user - before).toBeLessThan(1_000_000);
   });
 
-  it.each(['9007199254740993', '-9007199254740993', '{"a":[12345678901234567890]}', '1e309', '[-1E400]'])(
-    'is refused where a number of it would be changed: %s',
-    (text) => {
-      expect(() => parseForeignJson(text, { isExact: true })).toThrow('send it as a text');
-      expect(() => parseForeignJson(text)).not.toThrow();
-    },
-  );
+  it.each([
+    '9007199254740993',
+    '-9007199254740993',
+    '{"a":[12345678901234567890]}',
+    '1e309',
+    '[-1E400]',
+    '12345678901234567890.0',
+    '9007199254740993e0',
+  ])('is refused where a number of it would be changed: %s', (text) => {
+    expect(() => parseForeignJson(text, { isExact: true })).toThrow('send it as a text');
+    expect(() => parseForeignJson(text)).not.toThrow();
+  });
 
-  it.each(['9007199254740992', '-9007199254740991', '1e308', '0.1234567890123456789', '"9007199254740993"'])(
-    'keeps %s',
-    (text) => {
-      expect(parseForeignJson(text, { isExact: true })).toBe(JSON.parse(text));
-    },
-  );
+  it.each([
+    '9007199254740992',
+    '-9007199254740991',
+    '1e22',
+    '1e308',
+    '0.1234567890123456789',
+    '"9007199254740993"',
+  ])('keeps %s', (text) => {
+    expect(parseForeignJson(text, { isExact: true })).toBe(JSON.parse(text));
+  });
 });
 
 describe('what is kept of foreign JSON', () => {
