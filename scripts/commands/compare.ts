@@ -39,7 +39,11 @@ export function defineCompare(command: Command): void {
 async function run(given: CompareOptions): Promise<void> {
   const { bindings, stacks = bindings } = given;
   const options: CompareOptions = { ...given, stacks };
-  const plan = stacks === undefined ? await planAdapters(options) : await planStacks(stacks, options);
+  // The modules of stacks are loaded only for comparisons of stacks.
+  const plan =
+    stacks === undefined
+      ? await planAdapters(options)
+      : await (await import('../compare/stack-plan.ts')).planStacks(stacks, options);
   const settle = parseDemands(options, plan.arms, {
     ...plan.facts,
     environment: describeEnvironment(),
@@ -122,12 +126,6 @@ async function planAdapters(options: CompareOptions): Promise<ComparisonPlan> {
         );
       }),
   };
-}
-
-async function planStacks(names: readonly string[], options: CompareOptions) {
-  // The modules of stacks are loaded only for comparisons of stacks.
-  const stacks = await import('../compare/stack-plan.ts');
-  return stacks.planStacks(names, options);
 }
 
 /** Writes the comparison in all formats. */

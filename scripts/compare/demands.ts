@@ -49,9 +49,8 @@ export function parseDemands(
   if (needsSaved !== undefined && baseline === undefined) {
     throw new MeshError('usage', `--fail-if '${needsSaved.text}': "${SAVED}" needs --baseline <file>`);
   }
-  if (baseline === undefined) return (now) => settleDemands(now, { thresholds, saved: undefined }, options);
-  const saved = readComparison(resolveUserPath(baseline));
-  checkComparable(saved, facts, baseline);
+  const saved = baseline === undefined ? undefined : readComparison(resolveUserPath(baseline));
+  if (saved !== undefined) checkComparable(saved, facts, baseline ?? '');
   return (now) => settleDemands(now, { thresholds, saved }, options);
 }
 

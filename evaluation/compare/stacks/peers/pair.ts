@@ -84,11 +84,15 @@ export class Pair {
       const toServer = { ...settings, advertisedPort: relayPort };
       // The client's process starts at the same time.
       const [{ address, port }] = await Promise.all([
-        server.serve({ stack, settings: toServer, exchanges, workMs }),
-        client.count(),
+        server.ask('serve', { stack, settings: toServer, exchanges, workMs }, AGENT_LIMITS.startMs),
+        client.ask('count', {}),
       ]);
       await between?.relay({ port: relayPort, to: port });
-      const { ms } = await client.connect({ stack, settings, address, exchanges });
+      const { ms } = await client.ask(
+        'connect',
+        { stack, settings, address, exchanges },
+        AGENT_LIMITS.startMs,
+      );
       const { wire, isCounted } = await awaitAgreement(client, server, 0);
       const setup = { ms, wire };
       return new Pair(
@@ -111,24 +115,25 @@ export class Pair {
    */
   async play(load: Load, more: Partial<Pick<CommandOf<'play'>, 'part' | 'from'>> = {}): Promise<PairLoad> {
     const [clientBefore, serverBefore] = await this.count();
-    const played = await this.#client.play({
-      part: 'answered',
-      from: null,
-      ...more,
-      load,
-    });
+    const ms = load.kind === 'closed' ? load.maxMs : (load.count / load.ratePerS) * 1000;
+    const played = await this.#client.ask(
+      'play',
+      { part: 'answered', from: null, ...more, load },
+      ms + SLACK_MS,
+    );
     const [client, server] = await this.count();
     const { wire } = await awaitAgreement(this.#client, this.#server, serverBefore.arrived + played.count);
     return {
       ...played,
-      ...subtractCpuCounts(clientBefore, serverBefore, client, server),
-      wire: subtractWireBytes(compareCounts(clientBefore, serverBefore).wire, wire),
+      client: subtractCpu(client, clientBefore),
+      server: subtractCpu(server, serverBefore),
+      wire: subtractWireBytes(compareEnds(clientBefore.client, serverBefore.server).wire, wire),
     };
   }
 
   /** Counts client and server. */
   async count(): Promise<readonly [Reply<'count'>, Reply<'count'>]> {
-    return Promise.all([this.#client.count(), this.#server.count()]);
+    return Promise.all([this.#client.ask('count', {}), this.#server.ask('count', {})]);
   }
 
   async stop(): Promise<void> {
@@ -151,8 +156,8 @@ async function awaitAgreement(
   const startMs = performance.now();
   let last: WireBytes | undefined;
   for (let same = 1; ; ) {
-    const [asked, served] = await Promise.all([client.count(), server.count()]);
-    const { why: disagreement, hasUnread, wire } = compareCounts(asked, served);
+    const [asked, served] = await Promise.all([client.ask('count', {}), server.ask('count', {})]);
+    const { why: disagreement, hasUnread, wire } = compareEnds(asked.client, served.server);
     const why = disagreement ?? explainMissing(served, arrivals);
     same = isDeepStrictEqual(wire, last) ? same + 1 : 1;
     last = wire;
@@ -165,38 +170,21 @@ async function awaitAgreement(
   }
 }
 
-function compareCounts({ client }: Reply<'count'>, { server }: Reply<'count'>) {
-  return compareEnds(client, server);
-}
-
 function explainMissing({ arrived, strangers }: Reply<'count'>, expected: number): string | undefined {
   if (strangers > 0) return `${strangers} unexpected packets arrived`;
   return arrived === expected ? undefined : `${expected} packets were sent, and ${arrived} arrived`;
 }
 
-function subtractCpuCounts(
-  clientBefore: Reply<'count'>,
-  serverBefore: Reply<'count'>,
-  client: Reply<'count'>,
-  server: Reply<'count'>,
-): { readonly client: CpuUs; readonly server: CpuUs } {
-  return {
-    client: subtractCpu([client.cpuUs, client.startedUs], [clientBefore.cpuUs, clientBefore.startedUs]),
-    server: subtractCpu([server.cpuUs, server.startedUs], [serverBefore.cpuUs, serverBefore.startedUs]),
-  };
-}
-
-function subtractCpu(after: readonly CpuUs[], before: readonly CpuUs[]): CpuUs {
-  const sum = (all: readonly CpuUs[], key: keyof CpuUs) => all.reduce((total, cpu) => total + cpu[key], 0);
-  return {
-    user: Math.max(0, sum(after, 'user') - sum(before, 'user')),
-    system: Math.max(0, sum(after, 'system') - sum(before, 'system')),
-  };
+/** Returns the CPU time of a process, and of those that it started, between two counts. */
+function subtractCpu(after: Reply<'count'>, before: Reply<'count'>): CpuUs {
+  const subtract = (key: keyof CpuUs) =>
+    Math.max(0, after.cpuUs[key] + after.startedUs[key] - before.cpuUs[key] - before.startedUs[key]);
+  return { user: subtract('user'), system: subtract('system') };
 }
 
 /** Bytes of a process's standard error that are kept, to show them if it fails. */
 const STDERR_BYTES = 4 * 1024;
-/** Additional wait for a load that does not end by itself. */
+/** Maximum wait for an answer, beyond the time of a load. */
 const SLACK_MS = 30_000;
 
 /** A started process that runs one node. */
@@ -220,44 +208,26 @@ class PeerProcess {
     child.on('message', (message) => this.#answered(message));
   }
 
-  /** Serves a stack and returns the address that clients connect to. */
-  serve(command: CommandOf<'serve'>): Promise<Reply<'serve'>> {
-    return this.#ask('serve', command, AGENT_LIMITS.startMs);
-  }
-
-  connect(command: CommandOf<'connect'>): Promise<Reply<'connect'>> {
-    return this.#ask('connect', command, AGENT_LIMITS.startMs);
-  }
-
-  play(command: CommandOf<'play'>): Promise<Reply<'play'>> {
-    const { load } = command;
-    const ms = load.kind === 'closed' ? load.maxMs : (load.count / load.ratePerS) * 1000;
-    return this.#ask('play', command, ms + SLACK_MS);
-  }
-
-  count(): Promise<Reply<'count'>> {
-    return this.#ask('count', {}, SLACK_MS);
-  }
-
-  /** Stops the process after it has closed its stack; kills it if it does not exit. */
-  async stop(): Promise<void> {
-    await this.#ask('close', {}, AGENT_LIMITS.stopMs).catch(() => undefined);
-    await this.#calls.stop();
-  }
-
-  kill(): void {
-    this.#calls.kill();
-  }
-
-  async #ask<Name extends Command['do']>(
+  /** Lets the process run a command. */
+  async ask<Name extends Command['do']>(
     name: Name,
     command: CommandOf<Name>,
-    patienceMs: number,
+    patienceMs = SLACK_MS,
   ): Promise<Reply<Name>> {
     const schemas: { readonly [Own in Command['do']]: z.ZodType<Reply<Own>> } = replySchemas;
     return schemas[name].parse(
       await this.#calls.ask({ command: { do: name, ...command } }, name, patienceMs),
     );
+  }
+
+  /** Stops the process after it has closed its stack; kills it if it does not exit. */
+  async stop(): Promise<void> {
+    await this.ask('close', {}, AGENT_LIMITS.stopMs).catch(() => undefined);
+    await this.#calls.stop();
+  }
+
+  kill(): void {
+    this.#calls.kill();
   }
 
   #answered(message: unknown): void {
