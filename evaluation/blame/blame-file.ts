@@ -72,16 +72,8 @@ export const blameSchema = z.strictObject({
   /** Places of messages that made the answer wrong, the largest effect first, and then of those that changed the wrong answer. */
   blamed: z.array(whole),
   headline: z.string(),
-  measured_at: z.iso
-    .datetime()
-    .nullable()
-    .default(null)
-    .describe('end of the search; null in files of before'),
-  command: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('the line that searched, to be pasted again; null in files of before'),
-  machine: z.string().nullable().default(null).describe('where it searched'),
+  measured_at: z.iso.datetime().describe('end of the search'),
+  command: z.string().describe('the line that searched, to be pasted again'),
+  machine: z.string().describe('where it searched'),
 });
 export type BlameFile = z.infer<typeof blameSchema>;
