@@ -80,97 +80,57 @@ const CURVE_MS = 3500;
 /** Minimum exchanges of an open load; with fewer, a percentile would be chance. */
 const MIN_OPEN = 20;
 
-/** A pair of fresh processes that is measured. */
-export class PairSession implements Session<Invocation> {
-  readonly #pair: Pair;
-  readonly #options: PairOptions;
-  readonly #protocol: PairProtocol;
-  readonly #signal: AbortSignal;
-  readonly #beganMs: number;
-  readonly #plannedEndMs: number;
-  #measured: Invocation;
-
-  private constructor(
-    pair: Pair,
-    options: PairOptions,
-    protocol: PairProtocol,
-    signal: AbortSignal,
-    times: [number, number],
-  ) {
-    this.#pair = pair;
-    this.#options = options;
-    this.#protocol = protocol;
-    this.#signal = signal;
-    [this.#beganMs, this.#plannedEndMs] = times;
-    const rssBytes = { client: 0, server: 0 };
-    const nothing = { bytes: null, roundTrips: null, curve: null };
-    this.#measured = { setup: pair.setup, ...nothing, rounds: [], rssBytes };
-  }
-
-  static async open(
-    options: PairOptions,
-    protocol: PairProtocol,
-    { plannedEndMs, signal }: InvocationPlan,
-  ): Promise<PairSession> {
-    const beganMs = performance.now();
-    // A forwarder that counts for an end in another language would be in the way of its times.
-    const uncounted = { ...options, settings: { ...options.settings, countsBytes: false } };
-    const pair = await Pair.start(uncounted, signal);
-    return new PairSession(pair, options, protocol, signal, [beganMs, plannedEndMs]);
-  }
-
-  async begin(): Promise<void> {
-    const { countsBytes, maxInFlight } = this.#protocol;
-    if (!countsBytes) return;
-    if (this.#options.network != null)
-      this.#keep({ roundTrips: await countRoundTrips(this.#options, this.#signal) });
-    const pair = this.#pair.isCounted ? this.#pair : await Pair.start(this.#options, this.#signal);
-    try {
-      const { wire } = pair.setup;
-      const bytes = await countBytes(pair, this.#options, maxInFlight);
-      this.#keep({ bytes, setup: { ...this.#measured.setup, wire } });
-    } finally {
-      if (pair !== this.#pair) await pair.stop();
-    }
-  }
-
-  async warmUp(): Promise<void> {
-    // Exchanges that have taken most of the time so far have warmed up the pair as well.
-    const isWarm = performance.now() - this.#beganMs >= (this.#plannedEndMs - this.#beganMs) / 2;
-    if (!isWarm) await warmUp(this.#pair, this.#protocol);
-  }
-
-  async round(): Promise<void> {
-    const { rounds } = this.#measured;
-    const round = await playRound(this.#pair, this.#protocol, this.#plannedEndMs);
-    const [client, server] = await this.#pair.count();
-    this.#keep({
-      rounds: [...rounds, round],
-      rssBytes: { client: client.rssBytes, server: server.rssBytes },
-    });
-  }
-
-  /** Measures the load curve, which takes no longer than the rounds. */
-  async finish(): Promise<void> {
-    const { raisesLoad, maxInFlight, budgetMs } = this.#protocol;
-    if (!raisesLoad || performance.now() >= this.#plannedEndMs) return;
-    const fastest = Math.max(...this.#measured.rounds.flatMap(({ perS }) => perS));
-    const endMs = Math.min(this.#plannedEndMs, performance.now() + Math.max(budgetMs, CURVE_MS));
-    const curve = await loadCurve(this.#pair, fastest, { maxWaiting: maxInFlight, endMs });
-    this.#keep({ curve: curve.length === 0 ? null : curve });
-  }
-
-  result(): Invocation {
-    return this.#measured;
-  }
-
-  stop(): Promise<void> {
-    return this.#pair.stop();
-  }
-
-  #keep(measured: Partial<Invocation>): void {
-    this.#measured = { ...this.#measured, ...measured };
-  }
+/** Starts a pair of fresh processes that is measured. */
+export async function openPairSession(
+  options: PairOptions,
+  protocol: PairProtocol,
+  { plannedEndMs, signal }: InvocationPlan,
+): Promise<Session<Invocation>> {
+  const { countsBytes, maxInFlight, raisesLoad, budgetMs } = protocol;
+  const beganMs = performance.now();
+  // A forwarder that counts for an end in another language would be in the way of its times.
+  const uncounted = { ...options, settings: { ...options.settings, countsBytes: false } };
+  const pair = await Pair.start(uncounted, signal);
+  const rounds: Round[] = [];
+  let { setup } = pair;
+  let bytes: Invocation['bytes'] = null;
+  let roundTrips: Invocation['roundTrips'] = null;
+  let curve: Invocation['curve'] = null;
+  let rssBytes = { client: 0, server: 0 };
+  return {
+    async begin() {
+      if (!countsBytes) return;
+      if (options.network != null) roundTrips = await countRoundTrips(options, signal);
+      const counted = pair.isCounted ? pair : await Pair.start(options, signal);
+      try {
+        bytes = await countBytes(counted, options, maxInFlight);
+        setup = { ...setup, wire: counted.setup.wire };
+      } finally {
+        if (counted !== pair) await counted.stop();
+      }
+    },
+    async warmUp() {
+      // Exchanges that have taken most of the time so far have warmed up the pair as well.
+      const isWarm = performance.now() - beganMs >= (plannedEndMs - beganMs) / 2;
+      if (!isWarm) await warmUp(pair, protocol);
+    },
+    async round() {
+      const played = await playRound(pair, protocol, plannedEndMs);
+      const [client, server] = await pair.count();
+      rounds.push(played);
+      rssBytes = { client: client.rssBytes, server: server.rssBytes };
+    },
+    /** Measures the load curve, which takes no longer than the rounds. */
+    async finish() {
+      if (!raisesLoad || performance.now() >= plannedEndMs) return;
+      const fastest = Math.max(...rounds.flatMap(({ perS }) => perS));
+      const endMs = Math.min(plannedEndMs, performance.now() + Math.max(budgetMs, CURVE_MS));
+      const points = await loadCurve(pair, fastest, { maxWaiting: maxInFlight, endMs });
+      curve = points.length === 0 ? null : points;
+    },
+    result: () => ({ setup, bytes, roundTrips, rounds: [...rounds], curve, rssBytes }),
+    stop: () => pair.stop(),
+  };
 }
 
 /**

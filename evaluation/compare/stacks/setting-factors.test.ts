@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { combineArms, toStackSettings } from './arms.ts';
-import { PairSession } from './invocation.ts';
+import { openPairSession } from './invocation.ts';
 import { Pair } from './peers/pair.ts';
 import { framedTcp } from './testing/framed-tcp.ts';
 import { buildEchoes } from './workload.ts';
@@ -62,11 +62,11 @@ test.each(['json/http1', 'a2a/jsonrpc'])(
 );
 
 /** Plays what an invocation counts of a stack behind a network. */
-async function countBehindNetwork(stack: Parameters<typeof PairSession.open>[0]['stack']) {
+async function countBehindNetwork(stack: Parameters<typeof openPairSession>[0]['stack']) {
   const settings = settingsOf([]);
   const network = { rttMs: 30, bitsPerS: 1e9 };
   const load = { budgetMs: 400, rounds: 1, concurrency: [1], ratePerS: 20, maxInFlight: 16 };
-  const session = await PairSession.open(
+  const session = await openPairSession(
     { stack, settings, exchanges, workMs: 0, network },
     { ...load, countsBytes: true, raisesLoad: false },
     { block: 0, isNull: false, plannedEndMs: performance.now() + 60_000, signal: over.signal },

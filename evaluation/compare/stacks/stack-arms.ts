@@ -1,9 +1,9 @@
 import type { TlsIdentity } from '@gaia-mesh/stacks/contract/stack.ts';
 import { MIN_INVOCATIONS } from '../../statistics/nested-samples.ts';
 import { count } from '../../terminal/table.ts';
-import type { ArmsPlan, Design, InvocationPlan } from '../experiment.ts';
+import type { ArmsPlan, Design, InvocationPlan, Session } from '../experiment.ts';
 import { type Arm, toStackSettings } from './arms.ts';
-import { type Invocation, PairSession } from './invocation.ts';
+import { type Invocation, openPairSession } from './invocation.ts';
 import type { PairOptions } from './peers/pair.ts';
 import type { PlannedExchange } from './peers/protocol.ts';
 
@@ -70,7 +70,7 @@ export class StackArms {
     return { name: arm.name, open: (plan) => this.#open(arm, plan) };
   }
 
-  #open(arm: Arm, plan: InvocationPlan): Promise<PairSession> {
+  #open(arm: Arm, plan: InvocationPlan): Promise<Session<Invocation>> {
     const { ratePerS, design } = this.#options;
     const { block, isNull } = plan;
     const protocol = {
@@ -82,7 +82,7 @@ export class StackArms {
       raisesLoad: block === 1 && !isNull,
       maxInFlight: this.#maxInFlight,
     };
-    return PairSession.open(buildPairOptions(arm, this.#options), protocol, plan);
+    return openPairSession(buildPairOptions(arm, this.#options), protocol, plan);
   }
 
   /** Chooses the time that each invocation is measured for, so that what a verdict needs fills the budget. */

@@ -48,7 +48,7 @@ const importChatLog: TrafficFormat['read'] = (values, notes) => {
       notes.drop('lines without a request to a model', source.where);
     } else if (exchange.response === undefined && toList(exchange.request.messages).some(isAssistant)) {
       messages.push(...readConversation(exchange, source, notes));
-    } else messages.push(...conversations.add(exchange, notes));
+    } else messages.push(...conversations.add(exchange));
   }
   return messages;
 };
@@ -213,7 +213,8 @@ class Conversations {
     this.#notes = notes;
   }
 
-  *add({ request, response, atUs, endUs, line }: Exchange, notes: ImportNotes): Generator<ImportedMessage> {
+  *add({ request, response, atUs, endUs, line }: Exchange): Generator<ImportedMessage> {
+    const notes = this.#notes;
     const from = findText(line, CLIENT_KEYS) ?? 'client';
     if (from === 'client') notes.guess('senders of requests, called "client"');
     const to = toText(request.model) ?? 'model';
