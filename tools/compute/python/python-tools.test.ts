@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as XLSX from '@e965/xlsx';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { zipOf } from '../../files/testing/documents.ts';
 import { type Call, RestrictedAgent, textOf } from '../fixtures/restricted-agent.ts';
 
 describe('Python', () => {
@@ -233,6 +234,13 @@ describe('Python', () => {
     );
     expect(reply.data).toMatchObject({ status: 'ok' });
     expect(reply.text).toBe("['14', '; rm -rf $(pwd)'] 42 item,price\n\n");
+  });
+
+  test('runs a script of an archive, which finds the files of the task (RA-39)', async () => {
+    const source = 'print(__file__, open("sales.csv").readline())\n';
+    writeFileSync(path.join(agent.files, 'code.zip'), await zipOf({ 'src/run.py': source }));
+    const reply = await ask({ tool: 'execute_python_file', input: { file: 'code.zip/src/run.py' } });
+    expect(textOf(reply)).toBe('/files/code.zip/src/run.py item,price\n\n');
   });
 
   test('a script knows nothing of the REPL or of the run before (RA-39)', async () => {
