@@ -20,11 +20,7 @@ export interface Batch {
    * A failure of this question alone is an attempt with `failed` or `timeout`. The promise rejects if no question can be asked any
    * more: `io` (disk full), `store`, `agent` and `handshake` (hub or agents lost), `interrupted`; or with a bug.
    */
-  readonly askTeam: (
-    question: Question,
-    options: { readonly cycle: number },
-    signal: AbortSignal,
-  ) => Promise<Attempt>;
+  readonly askTeam: (question: Question, cycle: number, signal: AbortSignal) => Promise<Attempt>;
   readonly concurrency: number;
   /** Number of cycles; each asks every question once. */
   readonly repeat: number;
@@ -258,11 +254,7 @@ export async function askInTime(
   const startMs = performance.now();
   let attempt: Attempt;
   try {
-    attempt = await askTeam(
-      question,
-      { cycle },
-      time === undefined ? signal : AbortSignal.any([signal, time]),
-    );
+    attempt = await askTeam(question, cycle, time === undefined ? signal : AbortSignal.any([signal, time]));
   } catch (error) {
     if (signal.aborted || time?.aborted !== true) throw error;
     const end = {

@@ -153,7 +153,7 @@ export class Runner {
     { redact, signal, onEvent }: RunContext,
   ): Promise<BatchEnd> {
     if (!isBatch) {
-      for (const question of questions) await mesh.ask(question, { cycle: 1 }, signal);
+      for (const question of questions) await mesh.ask(question, 1, signal);
       return { kind: 'finished' };
     }
     return runBatch({

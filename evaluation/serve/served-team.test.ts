@@ -56,7 +56,7 @@ describe('a served team', () => {
     expect(await served.ask({ question: 'R' }, signal, ignore)).toMatchObject({ task_id: 'ask-2' });
     expect(ask.mock.calls[0]).toStrictEqual([
       { question: 'Q', category: 'text', truths: [], taskId: 'ask-1' },
-      { cycle: 1 },
+      1,
       signal,
     ]);
     expect(served.archiveFile).toBe('/x/archive');

@@ -87,7 +87,7 @@ export class ServedTeam {
     try {
       const question = { question: request.question.toWellFormed(), category: 'text', truths: [], taskId };
       const asked = document === undefined ? question : { ...question, document };
-      const attempt = await this.#mesh.ask(asked, { cycle: 1 }, signal);
+      const attempt = await this.#mesh.ask(asked, 1, signal);
       this.#attempts.append(attempt);
       return toAnswer(attempt);
     } finally {

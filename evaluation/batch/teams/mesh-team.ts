@@ -111,7 +111,6 @@ class RunTraces {
 
 /** A team of agents on a mesh that answers questions. All questions of a batch share one mesh. */
 export class MeshTeam {
-  readonly ask: Batch['askTeam'];
   readonly #run: MeshRun;
   readonly #traces: RunTraces;
   readonly #hasModel: boolean;
@@ -129,7 +128,6 @@ export class MeshTeam {
       run.folder.workspaces,
       team.agents.map(({ id }) => id),
     );
-    this.ask = (question, { cycle }, signal) => this.#ask(question, cycle, signal);
   }
 
   /**
@@ -189,7 +187,8 @@ export class MeshTeam {
     return this.#run.folder;
   }
 
-  async #ask(question: Question, cycle: number, signal: AbortSignal): Promise<Attempt> {
+  /** Asks the team one question. */
+  readonly ask: Batch['askTeam'] = async (question, cycle, signal) => {
     const team = this.#team;
     const { questionTime: seconds, questionTokens = team.limits.tokens } = this.#plan.limits;
     const task = await createTask(team, question, cycle, { hasModel: this.#hasModel, signal });
@@ -197,7 +196,7 @@ export class MeshTeam {
     const end = await this.#run.ask(task, { signal, timeoutMs, taskTokens: questionTokens });
     const steps = this.#traces.ended(task.taskId);
     return buildAttempt(end, { question, team: team.name, cycle, steps, redact: this.#redact });
-  }
+  };
 }
 
 /** Returns the agents whose tokens cannot be counted, because a foreign server or agent does their work. */

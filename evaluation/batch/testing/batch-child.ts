@@ -15,7 +15,7 @@ import { attemptAt, openTestJournal, plainBatch } from './results.ts';
  */
 const [folder = '', traceCharacters = '0', concurrency = '1'] = process.argv.slice(2);
 
-const askTeam: Batch['askTeam'] = async (question, { cycle }) => {
+const askTeam: Batch['askTeam'] = async (question, cycle) => {
   const { taskId } = question;
   appendFileSync(path.join(folder, 'asked'), `${taskId}\n`);
   const digest = createHash('sha256').update(taskId).digest('hex');

@@ -35,7 +35,7 @@ export const ids = (count: number) => Array.from({ length: count }, (_, i) => `q
 /** Creates a team that records the questions it receives and answers them with `answer`. */
 export function teamOf(answer: (question: Question, cycle: number) => Reply | Promise<Reply> = rightly) {
   const asked: string[] = [];
-  const askTeam: Batch['askTeam'] = async (question, { cycle }, signal) => {
+  const askTeam: Batch['askTeam'] = async (question, cycle, signal) => {
     asked.push(cycle === 1 ? question.taskId : `${question.taskId}#${cycle}`);
     await setImmediate();
     signal.throwIfAborted();
