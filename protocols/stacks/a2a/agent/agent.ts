@@ -8,7 +8,6 @@ import type { EventQueue } from '../event-queue.ts';
 import {
   type A2aMessage,
   isSettled,
-  type PushConfig,
   paramsSchemas,
   parseParams,
   type StreamResponse,
@@ -150,7 +149,8 @@ export class A2aAgent {
       );
     try {
       task.hold(params);
-      this.#configurePush(task, configuration?.taskPushNotificationConfig);
+      const webhook = configuration?.taskPushNotificationConfig;
+      if (webhook !== undefined) this.#webhooks.add(task, { ...webhook, taskId: task.id });
       const events = task.subscribe();
       task.run(message, this.#work);
       return { task, events, configuration };
@@ -170,10 +170,6 @@ export class A2aAgent {
         'tooLarge',
         `a message: expected at most ${most} bytes of memory, received one that takes ${bytes}`,
       );
-  }
-
-  #configurePush(task: AgentTask, config: PushConfig | undefined): void {
-    if (config !== undefined) this.#webhooks.add(task, { ...config, taskId: task.id });
   }
 
   #checkMediaTypes({ parts }: A2aMessage): void {

@@ -11,18 +11,16 @@ const SETTINGS = { tls: null, keepAliveMs: 5_000 };
 export class Doorbell {
   readonly #server: HttpServer;
   readonly #path: string;
-  readonly #waiting: Set<() => void>;
+  readonly #waiting = new Set<() => void>();
   #rings = 0;
 
-  private constructor(server: HttpServer, path: string, waiting: Set<() => void>) {
+  private constructor(server: HttpServer, path: string) {
     this.#server = server;
     this.#path = path;
-    this.#waiting = waiting;
   }
 
   static async start(): Promise<Doorbell> {
     const path = `/${randomBytes(16).toString('hex')}`;
-    const waiting = new Set<() => void>();
     let bell: Doorbell | undefined;
     const server = await listenHttp((request, response) => {
       const isOurs = request.url === path && request.method === 'POST';
@@ -30,7 +28,7 @@ export class Doorbell {
       request.resume();
       response.writeHead(isOurs ? 204 : 404).end();
     }, SETTINGS);
-    bell = new Doorbell(server, path, waiting);
+    bell = new Doorbell(server, path);
     return bell;
   }
 
