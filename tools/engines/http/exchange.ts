@@ -95,10 +95,9 @@ async function readRefusal(response: Response, key: string | undefined): Promise
   const place = findRedirect(response);
   const words =
     place === undefined
-      ? await readStart(response, MAX_ERROR_BYTES)
+      ? (await readStart(response, MAX_ERROR_BYTES)).trim() || statusText
       : `it redirects to ${place}, where no key is sent: name the URL of the API`;
-  const fault = createStatusFault(words, { status, retryAfterMs: parseRetryAfter(headers, Date.now()) }, key);
-  return { ...fault, message: fault.message || statusText || 'no reason given' };
+  return createStatusFault(words, key, { status, retryAfterMs: parseRetryAfter(headers, Date.now()) });
 }
 
 function toFault(error: unknown): Fault {

@@ -49,13 +49,19 @@ interface StatusFault {
   readonly kind: 'status';
   readonly status: number;
   readonly message: string;
-  /** The server's own code (`insufficient_quota`), if it has one. */
-  readonly code: string | undefined;
+  /** What the server refused, as far as its words say it. */
+  readonly refusal: Refusal | undefined;
   /** The pause that the server asks for, if it does. */
   readonly retryAfterMs: number | undefined;
   /** True if the server said so in a reply that had begun with HTTP 200. */
-  readonly isInReply?: true;
+  readonly isInReply: boolean;
 }
+
+/**
+ * The content of a request, the length of its prompt, or a part of its form that can be left out; every request of an account that has no
+ * quota left, or of all clients for a while.
+ */
+type Refusal = 'filtered' | 'long-prompt' | 'form' | 'quota' | 'rate-limit';
 
 /** Ends the reading of a reply with a fault. */
 export class FaultError extends Error {
@@ -69,15 +75,21 @@ export class FaultError extends Error {
 
 const MAX_ERROR_CHARACTERS = 500;
 
-/** Creates the fault for a refusal from its body: the words of an error in any server's form, else the body itself. */
+/**
+ * Creates the fault for a refusal from its body: the words of an error in any server's form, else the body itself.
+ *
+ * @param head status and pause of the reply; undefined for an error within a reply, whose type stands for a status
+ */
 export function createStatusFault(
   body: string,
-  facts: Pick<StatusFault, 'status' | 'retryAfterMs' | 'isInReply'>,
   key?: string,
+  head?: Pick<StatusFault, 'status' | 'retryAfterMs'>,
 ): StatusFault {
-  const { message, code } = readErrorWords(body) ?? { message: body.trim(), code: undefined };
-  const words = redact(message, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed();
-  return { kind: 'status', message: words, code, ...facts };
+  const { message: said, code = '' } = readErrorWords(body) ?? { message: body.trim() };
+  const message = redact(said, key).slice(0, MAX_ERROR_CHARACTERS).toWellFormed() || 'no reason given';
+  const { status, retryAfterMs } = head ?? { status: toStatus(code), retryAfterMs: undefined };
+  const refusal = classifyRefusal(status, message, code);
+  return { kind: 'status', status, message, refusal, retryAfterMs, isInReply: head === undefined };
 }
 
 /** Statuses for error types in replies that began with HTTP 200; all other types count as server errors. */
@@ -88,13 +100,23 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   exceed_context_size_error: 400,
 };
 
+function toStatus(type: string): number {
+  return STATUS_OF_TYPE[type] ?? (/^[45]\d\d$/.test(type) ? Number(type) : 500);
+}
+
 /** Creates the error for a refusal in the middle of a reply, in any server's form. */
 export function createReplyError(event: object): FaultError {
-  const facts = { status: 500, retryAfterMs: undefined, isInReply: true } as const;
-  const fault = createStatusFault(JSON.stringify(event), facts);
-  const { code = '' } = fault;
-  const status = STATUS_OF_TYPE[code] ?? (/^[45]\d\d$/.test(code) ? Number(code) : 500);
-  return new FaultError({ ...fault, status });
+  return new FaultError(createStatusFault(JSON.stringify(event)));
+}
+
+/** Classifies a refusal by the words of servers, which have no common codes. */
+function classifyRefusal(status: number, message: string, code: string): Refusal | undefined {
+  if (code === 'insufficient_quota' || code === 'billing_error') return 'quota';
+  if (isFiltered(status, message, code)) return 'filtered';
+  if (isLongPrompt(status, message, code)) return 'long-prompt';
+  if (status === 429) return 'rate-limit';
+  const isForm = REFUSALS.includes(status) || (FAILURES.includes(status) && isAboutForm(message));
+  return isForm ? 'form' : undefined;
 }
 
 /** The action that may help: the same request later, another model, or only the user's. */
@@ -115,10 +137,15 @@ export function chooseRemedy(fault: Fault): Remedy {
     case 'lost':
       return 'later';
     case 'status':
-      if (isOutOfQuota(fault) || isLongPrompt(fault) || isFiltered(fault)) return 'another-model';
-      if (isTransient(fault)) return classifyRefusal(fault) === 'form' ? 'another-model' : 'later';
-      return fault.status >= 500 || fault.status === 404 ? 'another-model' : 'nothing';
+      return chooseStatusRemedy(fault);
   }
+}
+
+function chooseStatusRemedy(fault: StatusFault): Remedy {
+  const { status, refusal } = fault;
+  if (refusal === 'quota' || refusal === 'long-prompt' || refusal === 'filtered') return 'another-model';
+  if (isTransient(fault) && refusal !== 'form') return 'later';
+  return status >= 500 || status === 404 ? 'another-model' : 'nothing';
 }
 
 /** Returns true if the same request may succeed later. Ollama's 500 is also that of a runner that crashed, which it starts again. */
@@ -140,15 +167,15 @@ function isOfQuestion(fault: Fault): boolean {
     case 'filtered':
       return true;
     case 'status':
-      if (isOutOfQuota(fault) || [401, 402, 404].includes(fault.status)) return false;
-      return fault.isInReply === true || isLongPrompt(fault) || isFiltered(fault);
+      if (fault.refusal === 'quota' || [401, 402, 404].includes(fault.status)) return false;
+      return fault.isInReply || fault.refusal === 'long-prompt' || fault.refusal === 'filtered';
     default:
       return false;
   }
 }
 
-/** Returns true if the server refused the content of a request, for which servers have no common code. */
-function isFiltered({ status, message, code = '' }: StatusFault): boolean {
+/** Returns true if the server refused the content of a request. */
+function isFiltered(status: number, message: string, code: string): boolean {
   if (![400, 403, 422, 451, 500].includes(status)) return false;
   return (
     /content_?(?:filter|policy)|responsible_?ai|safety/i.test(code) ||
@@ -156,11 +183,6 @@ function isFiltered({ status, message, code = '' }: StatusFault): boolean {
       message,
     )
   );
-}
-
-/** Returns true if every client of the server should pause, not only the refused one. */
-export function isRateLimit(fault: Fault): fault is StatusFault {
-  return fault.kind === 'status' && fault.status === 429 && !isOutOfQuota(fault) && !isLongPrompt(fault);
 }
 
 /** The codes of servers that refuse a prompt for its length. */
@@ -172,8 +194,8 @@ const LONG_PROMPT =
 /** The wording of rate limits that the request alone exceeds, so that waiting cannot help. */
 const LONG_FOR_RATE = /request too large|tokens must be reduced/i;
 
-/** Returns true if the prompt was too long, for which servers have no common code. */
-function isLongPrompt({ status, message, code = '' }: StatusFault): boolean {
+/** Returns true if the prompt was too long. */
+function isLongPrompt(status: number, message: string, code: string): boolean {
   if (status === 413) return true;
   if (status === 429) return LONG_FOR_RATE.test(message);
   return LONG_PROMPT_CODE.test(code) || LONG_PROMPT.test(message);
@@ -187,15 +209,6 @@ const FAILURES = [500, 501];
 /** Returns true if a server complains about the form of a request, not its content. */
 export function isAboutForm(message: string): boolean {
   return /\b(?:tools?|functions?|grammar|schema|template|jinja|regex|pattern)\b/i.test(message);
-}
-
-/** Returns what a server refused: the content, the length of the prompt, or a part of its form that can be left out. */
-export function classifyRefusal(fault: StatusFault): 'filtered' | 'long-prompt' | 'form' | undefined {
-  if (isFiltered(fault)) return 'filtered';
-  if (isLongPrompt(fault)) return 'long-prompt';
-  const isForm =
-    REFUSALS.includes(fault.status) || (FAILURES.includes(fault.status) && isAboutForm(fault.message));
-  return isForm ? 'form' : undefined;
 }
 
 /** @param tries requests that failed, including this one */
@@ -262,12 +275,12 @@ function describeStatus(
   model: string | undefined,
   tries: number,
 ): string {
-  const { status, message, isInReply } = fault;
+  const { status, message, refusal, isInReply } = fault;
   const the = `the ${server.name} at ${server.url}`;
-  if (isLongPrompt(fault))
+  if (refusal === 'long-prompt')
     return `${model} at ${server.url} cannot take the whole prompt (${message}): ${server.advice.longPrompt}`;
-  if (isFiltered(fault)) return describeFilter(message, server, model);
-  if (isOutOfQuota(fault))
+  if (refusal === 'filtered') return describeFilter(message, server, model);
+  if (refusal === 'quota')
     return `the account at ${the} has no quota left (${message}): raise its limit, or take another server`;
   if (status === 401 || status === 403)
     return `${the} refused the key (HTTP ${status}: ${message}): ${server.advice.key}`;
@@ -289,8 +302,4 @@ function describeStatus(
 /** Returns true for the statuses of an overloaded server; 529 is Anthropic's. */
 function isBusy(status: number): boolean {
   return status === 429 || status === 503 || status === 529;
-}
-
-function isOutOfQuota({ code }: StatusFault): boolean {
-  return code === 'insufficient_quota' || code === 'billing_error';
 }

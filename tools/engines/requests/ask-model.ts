@@ -5,15 +5,7 @@ import { readMonotonicUs } from '@gaia-mesh/core/system/clock.ts';
 import { computeBackoffMs, type Pace } from '../../http/service.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { ExchangeLimits, Outcome } from '../http/exchange.ts';
-import {
-  chooseRemedy,
-  classifyRefusal,
-  describeCut,
-  explain,
-  type Fault,
-  isAboutForm,
-  isRateLimit,
-} from '../http/fault.ts';
+import { chooseRemedy, describeCut, explain, type Fault, isAboutForm } from '../http/fault.ts';
 import { type ModelQuery, OMITTABLE } from '../model-format.ts';
 import type { Permits } from '../permits.ts';
 import { computeCostUsd } from '../prices.ts';
@@ -86,7 +78,7 @@ export async function askModel(
     const fault: Fault = outcome.fault ?? { kind: 'filtered', why: '' };
     const failed = { fault, error: explain(fault, server, model, outcome.tries) };
     // A filter decides in part by chance, so that the same words may pass.
-    const refusal = fault.kind === 'status' ? classifyRefusal(fault) : undefined;
+    const refusal = fault.kind === 'status' ? fault.refusal : undefined;
     if (fault.kind === 'filtered' || refusal === 'filtered') {
       if (isAskedAgain) return failed;
       isAskedAgain = true;
@@ -333,7 +325,7 @@ async function chatOnce(
     if (fault.kind === 'cut' && fault.isStalled === true && tries > MAX_STALL_RETRIES) return { outcome };
     const retryAfterMs = fault.kind === 'status' ? fault.retryAfterMs : undefined;
     const delayMs = computeBackoffMs(BACKOFF, tries, retryAfterMs, pace.random);
-    if (isRateLimit(fault)) pauseMs = delayMs;
+    if (fault.kind === 'status' && fault.refusal === 'rate-limit') pauseMs = delayMs;
     return { outcome, delayMs };
   } finally {
     release(pauseMs);
