@@ -1,7 +1,7 @@
 import { MeshError } from '@gaia-mesh/core/contracts/errors.ts';
 import { STORE_LIMITS } from '@gaia-mesh/core/contracts/limits.ts';
 import {
-  formatGapRecord,
+  type GapRecord,
   gapRecordSchema,
   type StoredGapRecord,
   toStorable,
@@ -148,4 +148,9 @@ function findByTerms(db: StoreContext['db'], terms: readonly string[]) {
     .orderBy(sql`sum(1.0 / shared.records)`, 'desc')
     .orderBy('gap_records.id', 'desc')
     .limit(STORE_LIMITS.gapCandidates);
+}
+
+/** Returns all the text that a reader of the record sees. */
+function formatGapRecord({ question_type, pattern, cause, advice }: GapRecord): string {
+  return [question_type, pattern, cause, advice].join('\n');
 }

@@ -136,11 +136,6 @@ export function formatHint({
   return `  pattern: ${pattern}\n  cause: ${cause}\n  advice: ${advice}`;
 }
 
-/** Returns all the text that a reader of the record sees. */
-export function formatGapRecord(record: GapRecord): string {
-  return [record.question_type, record.pattern, record.cause, record.advice].join('\n');
-}
-
 /** The possible ends of an attempt (OV-34); `format_error` is a right answer in the wrong form (OV-41). */
 const RESOLUTION_TYPES = ['correct', ...FAILURE_TYPES] as const;
 export type ResolutionType = (typeof RESOLUTION_TYPES)[number];
