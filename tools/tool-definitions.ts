@@ -62,18 +62,19 @@ export async function buildToolDefinitions(
 }
 
 /**
- * Returns the tool that a model's call is for, or undefined if it may call no such tool. A model may also call a tool that is not offered
+ * Returns the partner with the tool that a model's call is for, or undefined if it may call no such tool. A model may also call a tool that is not offered
  * by its own name: it may know the name from plans and messages.
  */
-export function resolveCalledTool(
+export function findCalledPartner(
   name: string,
   args: JsonObject,
   partners: readonly Partner[],
-): string | undefined {
+): Partner | undefined {
   const names = listToolNames(partners);
   if (!names.includes(name)) return undefined;
   const reader = name === ANY_READER && typeof args.file === 'string' ? findReader(args.file) : undefined;
-  return reader !== undefined && Object.hasOwn(READERS, reader) && names.includes(reader) ? reader : name;
+  const isReader = reader !== undefined && Object.hasOwn(READERS, reader) && names.includes(reader);
+  return partners.find(({ tool }) => tool === (isReader ? reader : name));
 }
 
 function mergeReaders(readers: readonly ToolDefinition[]): ToolDefinition {
