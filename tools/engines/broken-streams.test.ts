@@ -17,7 +17,7 @@ const TEXT = 'It is a heron, of course; everyone can see that. FINAL ANSWER: her
 const LIMITS = { idleMs: 200, timeoutMs: 60_000 };
 
 describe.each(MODEL_ENGINES)('with the %s engine', (name) => {
-  const { chatAt } = underTest(name);
+  const { chatAt, performAt } = underTest(name);
   const ask = { messages: [hello] };
 
   test.each(Object.keys(BREAKS) as Break[])('a reply that %s is asked for again', async (breaks) => {
@@ -91,6 +91,13 @@ describe.each(MODEL_ENGINES)('with the %s engine', (name) => {
   ])('%s is no question’s failure', async (_, reply) => {
     const server = await serve([reply]);
     expect((await chatAt(server.url, ask)).outcome).toMatchObject({ code: 'engine' });
+  });
+
+  test.runIf(name === 'openai')('an account without quota is not asked in other forms', async () => {
+    const server = await serve([{ status: 400, error: 'Your account is spent', code: 'billing_error' }]);
+    const { outcome } = await performAt(server.url);
+    expect(outcome).toMatchObject({ message: expect.stringContaining('has no quota left') });
+    expect(server.requests).toHaveLength(1);
   });
 });
 

@@ -49,7 +49,7 @@ interface StatusFault {
   readonly kind: 'status';
   readonly status: number;
   readonly message: string;
-  /** What the server refused, as far as its words say it. */
+  /** The thing that the server refused, as far as its words name it. */
   readonly refusal: Refusal | undefined;
   /** The pause that the server asks for, if it does. */
   readonly retryAfterMs: number | undefined;
@@ -58,8 +58,8 @@ interface StatusFault {
 }
 
 /**
- * The content of a request, the length of its prompt, or a part of its form that can be left out; every request of an account that has no
- * quota left, or of all clients for a while.
+ * Servers refuse the content of a request, the length of its prompt, or a part of its form that can be left out; every request of an account
+ * without quota; or those of all clients for a while.
  */
 type Refusal = 'filtered' | 'long-prompt' | 'form' | 'quota' | 'rate-limit';
 
