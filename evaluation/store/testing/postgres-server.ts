@@ -62,8 +62,6 @@ export async function startPostgres(
   const user = isRoot && within.length === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (isRoot) for (const file of [folder, passwordFile]) chownSync(file, NOBODY, NOBODY);
   const data = path.join(folder, 'data');
-  const port = await freePort();
-  const listen = ['-h', host, '-p', String(port), '-c', 'unix_socket_directories=', '-F'];
   const inPlace = within.length === 0 ? [] : [...within, ...AS_NOBODY];
   const place = { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] };
   const create = ['-D', data, '-U', 'tester', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
@@ -71,7 +69,8 @@ export async function startPostgres(
   execFileSync(first, [...rest, '-E', 'UTF8', '--locale=C', '--no-sync'], { ...user, ...place });
   if (host !== '127.0.0.1')
     appendFileSync(path.join(data, 'pg_hba.conf'), 'host all all samenet scram-sha-256\n');
-  const run = async () => {
+  const run = async (port: number) => {
+    const listen = ['-h', host, '-p', String(port), '-c', 'unix_socket_directories=', '-F'];
     const [program = '', ...args] = [...inPlace, path.join(programs, 'postgres'), '-D', data, ...listen];
     const server = spawn(program, args, { ...user, ...place });
     const said: string[] = [];
@@ -81,10 +80,20 @@ export async function startPostgres(
       server.stderr.resume();
       return server;
     }
-    rmSync(folder, { recursive: true, force: true });
     throw new Error(`Postgres did not start: ${said.join('\n')}`);
   };
-  let server = await run();
+  const start = async (attempts = 3) => {
+    const port = await freePort();
+    try {
+      return { port, server: await run(port) };
+    } catch (error) {
+      // Another test may have taken the port in between.
+      if (attempts > 1 && String(error).includes('Address already in use')) return start(attempts - 1);
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  };
+  let { port, server } = await start();
   const end = async () => {
     const ended = once(server, 'exit');
     // SIGINT is Postgres' fast shutdown: it ends its connections.
@@ -99,7 +108,7 @@ export async function startPostgres(
     },
     async restart() {
       await end();
-      server = await run();
+      server = await run(port);
     },
   };
 }
