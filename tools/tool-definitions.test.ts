@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { dataTools } from './data-tools.ts';
 import { grammarFault } from './fixtures/llama-grammar.ts';
-import { buildToolDefinitions, findCalledPartner, splitReason } from './tool-definitions.ts';
+import { buildToolDefinitions, resolveCalledTool, splitReason } from './tool-definitions.ts';
 
 const partners = Object.keys(dataTools).map((tool) => ({ id: tool, tool }));
 const READERS = ['read_excel', 'read_pdf', 'read_docx', 'read_pptx', 'read_zip'];
@@ -36,14 +36,17 @@ test('one tool reads files of every kind; the file decides which agent is asked'
   expect(Object.keys(Object(reader?.parameters.properties))).toEqual(
     expect.arrayContaining(['file', 'sheet', 'pages', 'entry']),
   );
-  expect(findCalledPartner('read_file', { file: 'a.XLSX' }, partners)?.tool).toBe('read_excel');
-  expect(findCalledPartner('read_file', { file: 'a.py' }, partners)?.tool).toBe('read_file');
-  expect(findCalledPartner('read_file', { file: 'a.png' }, partners)?.tool).toBe('read_file');
-  expect(findCalledPartner('read_pdf', { file: 'a.pdf' }, partners)?.tool).toBe('read_pdf');
-  const alone = [{ id: 'read_file', tool: 'read_file' }];
-  expect(findCalledPartner('read_file', { file: 'a.pdf' }, alone)).toEqual(alone[0]);
-  expect(findCalledPartner('read_pdf', { file: 'a.pdf' }, alone)).toBeUndefined();
-  expect(findCalledPartner('gap_store', {}, partners)).toBeUndefined();
+  expect(resolveCalledTool('read_file', { file: 'a.XLSX' }, partners)).toBe('read_excel');
+  expect(resolveCalledTool('read_file', { file: 'a.py' }, partners)).toBe('read_file');
+  expect(resolveCalledTool('read_file', { file: 'a.png' }, partners)).toBe('read_file');
+  expect(resolveCalledTool('read_pdf', { file: 'a.pdf' }, partners)).toBe('read_pdf');
+  expect(resolveCalledTool('read_file', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }])).toBe(
+    'read_file',
+  );
+  expect(
+    resolveCalledTool('read_pdf', { file: 'a.pdf' }, [{ id: 'read_file', tool: 'read_file' }]),
+  ).toBeUndefined();
+  expect(resolveCalledTool('gap_store', {}, partners)).toBeUndefined();
 });
 
 const ONLY_FOR_SOME = ['query_table', 'analyze_image', 'understand_audio', 'execute_python_file'];
@@ -63,7 +66,7 @@ test.each([
     const offered = (await buildToolDefinitions(partners, file)).map(({ name }) => name);
     expect(offered.filter((name) => ONLY_FOR_SOME.includes(name)).sort()).toEqual([...suiting].sort());
     expect(offered).toEqual(expect.arrayContaining(['read_file', 'calculator', 'python_repl']));
-    for (const name of ONLY_FOR_SOME) expect(findCalledPartner(name, {}, partners)?.tool).toBe(name);
+    for (const name of ONLY_FOR_SOME) expect(resolveCalledTool(name, {}, partners)).toBe(name);
   },
 );
 

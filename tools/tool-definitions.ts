@@ -62,19 +62,18 @@ export async function buildToolDefinitions(
 }
 
 /**
- * Returns the partner with the tool that a model's call is for, or undefined if it may call no such tool. A model may also call a tool that is not offered
+ * Returns the tool that a model's call is for, or undefined if it may call no such tool. A model may also call a tool that is not offered
  * by its own name: it may know the name from plans and messages.
  */
-export function findCalledPartner(
+export function resolveCalledTool(
   name: string,
   args: JsonObject,
   partners: readonly Partner[],
-): Partner | undefined {
+): string | undefined {
   const names = listToolNames(partners);
   if (!names.includes(name)) return undefined;
   const reader = name === ANY_READER && typeof args.file === 'string' ? findReader(args.file) : undefined;
-  const isReader = reader !== undefined && Object.hasOwn(READERS, reader) && names.includes(reader);
-  return partners.find(({ tool }) => tool === (isReader ? reader : name));
+  return reader !== undefined && Object.hasOwn(READERS, reader) && names.includes(reader) ? reader : name;
 }
 
 function mergeReaders(readers: readonly ToolDefinition[]): ToolDefinition {

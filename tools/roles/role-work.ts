@@ -163,12 +163,21 @@ export class RoleWork {
     return chat(request, this.#engineWork());
   }
 
-  /** Calls a partner's data tool, which the trace calls `tool`. A failure is a reply, too, and the role continues without the tool. */
-  async use(partner: Partner, tool: string, args: JsonObject): Promise<ToolReply> {
-    const reply = await this.askPartner(partner, args, this.#time);
-    const step = { by: this.role, kind: 'tool', tool, arguments: args } as const;
-    if ('error' in reply) this.#step({ ...step, text: reply.error.message, failed: true });
-    else this.#step({ ...step, text: reply.text });
+  /** Calls the data tool `tool`. A failure is a reply, too, and the role continues without the tool. */
+  async use(tool: string, args: JsonObject): Promise<ToolReply> {
+    return this.#noteReply(tool, args, await this.askTool(tool, args, this.#time));
+  }
+
+  /** Does the same as {@link RoleWork.use} with one of several agents that have the tool; `name` is the model's name for it. */
+  async usePartner(partner: Partner, name: string, args: JsonObject): Promise<ToolReply> {
+    return this.#noteReply(name, args, await this.askPartner(partner, args, this.#time));
+  }
+
+  #noteReply(tool: string, args: JsonObject, reply: ToolReply): ToolReply {
+    const by = this.role;
+    if ('error' in reply)
+      this.#step({ by, kind: 'tool', tool, arguments: args, text: reply.error.message, failed: true });
+    else this.#step({ by, kind: 'tool', tool, arguments: args, text: reply.text });
     return reply;
   }
 
@@ -176,12 +185,12 @@ export class RoleWork {
    * Does the same as {@link RoleWork.use} without a trace entry: for calls that are no step towards the answer, and for secrets. It also
    * works after the time is up, so that the attempt can be stored.
    */
-  async askTool(tool: string, args: JsonObject): Promise<ToolReply> {
+  async askTool(tool: string, args: JsonObject, signal?: AbortSignal): Promise<ToolReply> {
     const partner = this.context.partners.find((candidate) => candidate.tool === tool);
     if (partner === undefined) {
       return { error: { code: 'tool', message: `no agent with the tool ${tool} is among its partners` } };
     }
-    return this.askPartner(partner, args);
+    return this.askPartner(partner, args, signal);
   }
 
   /** Does the same as {@link RoleWork.askTool} with this agent. */

@@ -13,7 +13,7 @@ import { ANSWER_FORMAT } from '../../answers/answer-format.ts';
 import { cleanAnswer, findNonAnswer, hasStatedAnswer } from '../../answers/clean-answer.ts';
 import { renderPrompt } from '../../engines/prompt.ts';
 import { OfferedTools } from '../../foreign/offered.ts';
-import { buildToolDefinitions, findCalledPartner, splitReason } from '../../tool-definitions.ts';
+import { buildToolDefinitions, resolveCalledTool, splitReason } from '../../tool-definitions.ts';
 import type { Answered } from '../answer/answered.ts';
 import type { RoleWork } from '../role-work.ts';
 import { cutText, isDeeper, MAX_ENTRY_CHARACTERS } from '../trace.ts';
@@ -62,10 +62,11 @@ class ToolSession {
    */
   async act({ name, arguments: given }: ToolCall, isExplained: boolean): Promise<string> {
     const target = this.#offered.find(name);
-    const partner =
-      target?.partner ??
-      findCalledPartner(name, typeof given === 'string' ? {} : given, this.#work.context.partners);
-    if (partner === undefined) {
+    const tool =
+      target === undefined
+        ? resolveCalledTool(name, typeof given === 'string' ? {} : given, this.#work.context.partners)
+        : name;
+    if (tool === undefined) {
       this.#work.note(`the model called the tool ${name}, which does not exist`);
       const known = this.tools.map((offered) => offered.name).join(', ');
       return `Error: there is no tool ${name}. There are: ${known === '' ? 'none' : known}`;
@@ -75,13 +76,14 @@ class ToolSession {
       return `Error: the arguments are not a JSON object, or far too large: ${cutText(given, MAX_SHOWN_CHARACTERS)}`;
     }
     // A foreign tool may have an argument named `reason`.
-    const { reason, args } =
-      target === undefined ? splitReason(given) : { reason: '', args: target.toArguments(given) };
-    const tool = target === undefined ? partner.tool : name;
+    const { reason, args } = target === undefined ? splitReason(given) : { reason: '', args: given };
     // Each action is preceded by exactly one reason (REQ-024).
     if (reason !== '') this.#work.reasoning(reason);
     else if (!isExplained) this.#work.reasoning(`calls ${tool}`);
-    const reply = await this.#work.use(partner, tool, args);
+    const reply =
+      target === undefined
+        ? await this.#work.use(tool, args)
+        : await this.#work.usePartner(target.partner, name, target.toArguments(args));
     return 'error' in reply ? `Error: ${reply.error.message}` : cutText(reply.text, MAX_ENTRY_CHARACTERS);
   }
 }
