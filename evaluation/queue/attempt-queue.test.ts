@@ -126,6 +126,8 @@ describe.skipIf(programs === undefined && process.env.CI === undefined)('a queue
       for (const claim of await claimAll(0, `worker ${tries}`))
         if (claim.key.task_id === 'a' && claim.key.cycle === 1)
           await queue.countFailure(claim, `agent ${tries} is gone`);
+    // A claim does not wait until the worker's name is stored.
+    await expect.poll(async () => (await queue.listRetried(name, 2))[0]?.worker).toBe('worker 2');
     const [dead, ...others] = await queue.listRetried(name, 2);
     expect(others).toEqual([]);
     expect(dead).toMatchObject({ isDead: true, tries: 3, worker: 'worker 2', why: 'agent 2 is gone' });
